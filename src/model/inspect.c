@@ -192,7 +192,8 @@ static enum pw_code run_pass(struct job *job, const struct pw_inspection *out, i
         enum pw_code code = fetch_maps(m, out, &job->tap, T, err);
         if (code)
             return code;
-        out->each(out->arg, job->layer);
+        if (!out->each(out->arg, job->layer))
+            return PW_OK;
     }
     m->ops->for_chunks(m->be, 1, run, job); /* the head */
     return PW_OK;

@@ -81,8 +81,9 @@ struct pw_inspection {
     /* Inputs, set by the caller: how this pass differs from a plain one. */
     bool whole; /* ignore pw_model_replace_head: every head computes its own output */
     /* Not NULL: content, bias, score and probs are [H,T,T] and hold layer l while each(arg, l) runs. It runs
-     * for every layer in order, on the caller's thread, and must not use the model. */
-    void (*each)(void *arg, int layer);
+     * for one layer after the other, on the caller's thread, and must not use the model. It returns false if
+     * no later layer is wanted; the pass then ends, and tensors of later layers are undefined. */
+    bool (*each)(void *arg, int layer);
     void *arg;
     const struct pw_patch *patches; /* [n_patches], applied after replaced heads */
     int n_patches;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ref_lab.h"
+#include "sessions/codec.h"
 
 static float at(const uint16_t *map, const struct pw_ev_attention *a, int q, int k)
 {
@@ -168,6 +169,32 @@ static void test_moves(void **state)
     bench_close(&b);
 }
 
+/* An attention that knows the other heads has the bits of one that computes all. */
+static void test_known_heads(void **state)
+{
+    static const char *const pes[] = {"learned", "t5", "none"};
+    (void)state;
+    for (size_t i = 0; i < sizeof pes / sizeof *pes; i++) {
+        struct bench b;
+        struct pw_event then = {.kind = PW_EV_ATTENTION};
+        bench_open(&b, 1, false);
+        char line[160];
+        snprintf(line, sizeof line, "pe %s; train 3; prompt sort 3 1 2; inspect layer=1 head=2 view=cc",
+                 pes[i]);
+        bench_must(&b, line);
+        then.u.attention = b.s->attention;
+        struct pw_event *first = pw_event_copy(&then);
+        bench_must(&b, "inspect layer=0 head=5 view=bias; inspect layer=1 head=2 view=cc"); /* both known */
+        struct pw_difference d;
+        then.u.attention = b.s->attention;
+        assert_true(pw_event_same(first, &then, &d));
+        bench_must(&b, "train 1; inspect layer=0 head=0");
+        assert_true(b.s->attention.scores[0] != first->u.attention.scores[0]);
+        pw_event_free(first);
+        bench_close(&b);
+    }
+}
+
 /* A cell of a pooled map has the largest of its pairs. */
 static void check_pooled(const struct pw_ev_attention *a)
 {
@@ -219,9 +246,13 @@ static void test_pooled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_terms), cmocka_unit_test(test_position_part),
-        cmocka_unit_test(test_gold),  cmocka_unit_test(test_pooled),
-        cmocka_unit_test(test_moves), cmocka_unit_test(test_kept_while_training),
+        cmocka_unit_test(test_terms),
+        cmocka_unit_test(test_position_part),
+        cmocka_unit_test(test_gold),
+        cmocka_unit_test(test_pooled),
+        cmocka_unit_test(test_known_heads),
+        cmocka_unit_test(test_moves),
+        cmocka_unit_test(test_kept_while_training),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

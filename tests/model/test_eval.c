@@ -180,11 +180,11 @@ static double relative(const struct pw_model *m, const struct pw_pe_tables *t, c
 /* Checks the relations between the parts of an inspection. */
 /* Maps that are looked at layer by layer, against those of a pass that keeps all layers. */
 struct layers {
-    int T, seen;
+    int T, seen, last;            /* last: the layer that ends the pass; -1: none */
     const float *all[4], *one[4]; /* content, bias, score, probs: [L,H,T,T] and [H,T,T] */
 };
 
-static void compare_layer(void *arg, int layer)
+static bool compare_layer(void *arg, int layer)
 {
     struct layers *x = arg;
     size_t n = (size_t)H * x->T * x->T;
@@ -192,13 +192,14 @@ static void compare_layer(void *arg, int layer)
     assert_int_equal(layer, x->seen++);
     for (int i = 0; i < 4; i++)
         assert_memory_equal(x->one[i], x->all[i] + layer * n, n * sizeof(float));
+    return layer != x->last;
 }
 
 static void check_each_layer(struct pw_model *m, const int *tokens, int T, const struct pw_inspection *all)
 {
     size_t n = (size_t)H * T * T;
     float *one = malloc((4 * n + 2 * (size_t)T * V) * sizeof *one), *logits = one + 4 * n;
-    struct layers x = {T, 0, {all->content, all->bias, all->score, all->probs}, {one}};
+    struct layers x = {T, 0, -1, {all->content, all->bias, all->score, all->probs}, {one}};
 
     assert_non_null(one);
     for (size_t i = 1; i < 4; i++)
@@ -214,6 +215,15 @@ static void check_each_layer(struct pw_model *m, const int *tokens, int T, const
     assert_int_equal(x.seen, L);
     inspect(m, tokens, T, &(struct pw_inspection){.logits = logits + T * V});
     assert_memory_equal(logits, logits + T * V, (size_t)T * V * sizeof *logits);
+    x.seen = x.last = 0;
+    inspect(m, tokens, T,
+            &(struct pw_inspection){.content = one,
+                                    .bias = one + n,
+                                    .score = one + 2 * n,
+                                    .probs = one + 3 * n,
+                                    .each = compare_layer,
+                                    .arg = &x});
+    assert_int_equal(x.seen, 1);
     free(one);
 }
 

@@ -136,6 +136,11 @@ struct pw_lab {
     /* Steps in flight are being drained (pw_lab_drain), so no further step may start. */
     bool landing;
     struct pw_pin pin;
+    /* The latest attention without the inspected head's own maps, and the generation of its model: another
+     * head of the same pass needs only its layer. NULL: none */
+    struct pw_event *heads;
+    int *heads_tokens; /* [T] */
+    uint64_t heads_generation;
     struct pw_table_choice table; /* the shown table */
     unsigned table_told; /* bit id: a table of this arm was emitted, and is emitted again when it changes */
     /* generation of the arm's model when its table was last emitted; 0: never */

@@ -137,6 +137,39 @@ static bool wants_terms(const struct pw_ev_attention *a)
     return a->layer == 0 ? a->adds : a->view >= PW_VIEW_CC;
 }
 
+/* Return the latest attention if it is of the same pass as a; NULL: it is not. */
+static const struct pw_ev_attention *same_pass(const struct pw_lab *lab, const struct pw_replica *arm,
+                                               const struct pw_ev_attention *a)
+{
+    const struct pw_ev_attention *b = lab->heads != NULL ? &lab->heads->u.attention : NULL;
+    bool same = b != NULL && lab->heads_generation == pw_model_generation(arm->model) &&
+                b->prompt == a->prompt && b->T == a->T &&
+                memcmp(lab->heads_tokens, lab->pin.tokens, (size_t)a->T * sizeof(int)) == 0;
+    return same ? b : NULL;
+}
+
+/* Keep a copy of the attention, without what belongs to the inspected head. */
+static void remember(struct pw_lab *lab, const struct pw_replica *arm, const struct pw_event *e)
+{
+    if (same_pass(lab, arm, &e->u.attention) != NULL)
+        return;
+    struct pw_event less = *e;
+    struct pw_ev_attention *a = &less.u.attention;
+    a->map = a->score = a->content = a->bias = a->terms = NULL;
+    pw_lab_forget_heads(lab);
+    lab->heads = pw_event_copy(&less);
+    lab->heads_tokens = pw_copy(lab->pin.tokens, (size_t)a->T, sizeof(int));
+    lab->heads_generation = pw_model_generation(arm->model);
+}
+
+void pw_lab_forget_heads(struct pw_lab *lab)
+{
+    pw_event_free(lab->heads);
+    free(lab->heads_tokens);
+    lab->heads = NULL;
+    lab->heads_tokens = NULL;
+}
+
 /* Fill in the maps, the scores and the terms of an event that names the head. */
 static enum pw_code look(struct pw_lab *lab, const struct pw_replica *arm, struct pw_ev_attention *a,
                          struct pw_err *err)
@@ -155,7 +188,8 @@ static enum pw_code look(struct pw_lab *lab, const struct pw_replica *arm, struc
                                   .tokens = pin->tokens,
                                   .n_gold = a->n_gold,
                                   .gold = (const int(*)[2])(const void *)a->gold};
-    enum pw_code code = pw_lab_look_at_heads(arm, pin->tokens, a, &input, score, x, err);
+    enum pw_code code =
+        pw_lab_look_at_heads(arm, pin->tokens, a, same_pass(lab, arm, a), &input, score, x, err);
     if (code == PW_OK)
         code = add_terms(lab, arm, a, &part, x != NULL ? x + a->layer * stream : NULL, score, err);
     if (code == PW_OK && !a->biases && !a->rotates)
@@ -187,9 +221,11 @@ enum pw_code pw_lab_emit_attention(struct pw_lab *lab, const struct pw_replica *
     a->biases = uses & (PW_PE_BIASES | PW_PE_KEYS);
     a->labels = pw_lab_labels(lab, pin->tokens, a->T);
     enum pw_code code = look(lab, arm, a, err);
-    if (code == PW_OK)
+    if (code == PW_OK) {
+        remember(lab, arm, e);
         pw_lab_emit(lab, e);
-    else
+    } else {
         pw_event_free(e);
+    }
     return code;
 }

@@ -106,6 +106,7 @@ struct pass {
     struct pw_inspection in; /* of one layer */
     const struct pw_head_input *input;
     float *score; /* [T,T] of the inspected head */
+    bool known;   /* the other heads are known, and the scores of this one */
 };
 
 static void keep_head(struct pass *p, int layer, int head)
@@ -123,16 +124,16 @@ static void keep_head(struct pass *p, int layer, int head)
             pw_lab_position_part(p->in.content + at, p->in.bias + at, 1, p->in.score + at, a->T);
 }
 
-static void keep_layer(void *arg, int layer)
+static bool keep_layer(void *arg, int layer)
 {
     struct pass *p = arg;
     struct pw_ev_attention *a = p->a;
     size_t square = (size_t)a->T * a->T, at = a->head * square;
     bool all = a->pool == 0 || a->T <= LONG;
-    for (int h = 0; h < a->heads; h++)
+    for (int h = 0; h < a->heads && !p->known; h++)
         keep_head(p, layer, h);
     if (layer != a->layer)
-        return;
+        return true;
     memcpy(p->score, p->in.score + at, square * sizeof *p->score);
     if (a->pool > 0)
         a->map = halves(p->in.probs + at, square);
@@ -142,17 +143,34 @@ static void keep_layer(void *arg, int layer)
         a->content = halves(p->in.content + at, square);
     if (all || a->view == PW_VIEW_BIAS)
         a->bias = halves(p->in.bias + at, square);
+    return !p->known;
+}
+
+/* Take all that does not depend on the inspected head from an earlier attention of the same pass. */
+static void take_known(struct pw_ev_attention *a, const struct pw_ev_attention *known)
+{
+    size_t heads = (size_t)a->layers * a->heads, T = (size_t)a->T, side = (size_t)known->side;
+    a->pool = known->pool, a->side = known->side;
+    if (known->probs != NULL)
+        a->probs = pw_copy(known->probs, heads * T * T, sizeof *a->probs);
+    else
+        a->pooled = pw_copy(known->pooled, heads * side * side, sizeof *a->pooled);
+    a->n_scores = known->n_scores;
+    memcpy(a->kinds, known->kinds, sizeof a->kinds);
+    a->scores = pw_copy(known->scores, heads * a->n_scores, sizeof *a->scores);
+    for (size_t h = 0; h < heads && !a->biases && !a->rotates; h++) /* of the terms, for one head */
+        a->scores[h * a->n_scores + PW_HEAD_SCORES] = NAN;
 }
 
 enum pw_code pw_lab_look_at_heads(const struct pw_replica *arm, const int *tokens, struct pw_ev_attention *a,
-                                  const struct pw_head_input *input, float *score, float *resid,
-                                  struct pw_err *err)
+                                  const struct pw_ev_attention *known, const struct pw_head_input *input,
+                                  float *score, float *resid, struct pw_err *err)
 {
     size_t layer = (size_t)a->heads * a->T * a->T;
     float *maps = pw_lab_maps((size_t)a->heads, a->T, 0, err);
     if (maps == NULL)
         return PW_ENOMEM;
-    struct pass p = {a, .input = input, .score = score};
+    struct pass p = {a, .input = input, .score = score, .known = known != NULL};
     p.in = (struct pw_inspection){.probs = maps,
                                   .score = maps + layer,
                                   .content = maps + 2 * layer,
@@ -160,8 +178,12 @@ enum pw_code pw_lab_look_at_heads(const struct pw_replica *arm, const int *token
                                   .resid = resid,
                                   .each = keep_layer,
                                   .arg = &p};
-    make_room(a);
-    pw_lab_name_scores(a, input);
+    if (known != NULL) {
+        take_known(a, known);
+    } else {
+        make_room(a);
+        pw_lab_name_scores(a, input);
+    }
     enum pw_code code = pw_model_inspect(arm->model, tokens, a->T, &p.in, err);
     free(maps);
     return code;

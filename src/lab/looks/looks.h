@@ -76,6 +76,7 @@ enum pw_code pw_lab_emit_inspection(struct pw_lab *lab, const struct pw_replica 
  * answer is one token, only those that it was computed from. With the answer appended, the maps would belong
  * to another pass. */
 int pw_lab_shown(const struct pw_lab *lab, const struct pw_replica *arm);
+void pw_lab_forget_heads(struct pw_lab *lab); /* frees what an attention is computed from more quickly */
 /* asked: by a command */
 enum pw_code pw_lab_emit_attention(struct pw_lab *lab, const struct pw_replica *arm, bool asked,
                                    struct pw_err *err);
@@ -91,11 +92,12 @@ void pw_lab_score_head(struct pw_ev_attention *a, int layer, int head, const flo
  * is -inf at hidden keys. NaN: nothing distinguishes them. */
 float pw_lab_position_part(const float *content, const float *position, int n, const float *score, int T);
 /* Run the model over tokens [a->T] and fill in a's maps and scores; a names the head and the view, and has
- * its sizes and what the encoding does. score [T,T]: receives the scores of the inspected head. resid: NULL,
- * or receives the stream [layers+1,T,width]. Fails without memory. */
+ * its sizes and what the encoding does. known: an attention of the same pass, maybe with another head and
+ * view, which saves the work of other layers; NULL: none. score [T,T]: receives the scores of the inspected
+ * head. resid: NULL, or receives the stream [layers+1,T,width] up to a's layer. Fails without memory. */
 enum pw_code pw_lab_look_at_heads(const struct pw_replica *arm, const int *tokens, struct pw_ev_attention *a,
-                                  const struct pw_head_input *input, float *score, float *resid,
-                                  struct pw_err *err);
+                                  const struct pw_ev_attention *known, const struct pw_head_input *input,
+                                  float *score, float *resid, struct pw_err *err);
 
 /* ---- table_learned.c: the learned parameters of an encoding with arithmetic of its own */
 struct pw_learned {

@@ -130,6 +130,7 @@ static enum pw_code free_lab(struct pw_lab *lab, struct pw_err *err)
     free(lab->session.line); /* the line that was never recorded */
     pw_jobs_cancel(lab, PW_CHANGE_ANY);
     pw_pin_fini(&lab->pin);
+    pw_lab_forget_heads(lab);
     for (int i = 0; i < PW_MAX_PLACES; i++)
         pw_model_destroy(lab->replicas[i].model);
     if (lab->ops != NULL)
