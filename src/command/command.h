@@ -2,7 +2,8 @@
  * not know what any command means.
  *
  *   line     = command { (";" | newline) command }
- *   command  = name { word | key=value }      '#' at the start of a word begins a comment
+ *   command  = name { word | key=value }      '#' at the start of a word begins a comment, but not before a
+ *                                            digit: #17 is a token
  *   word     = anything without blanks, or "quoted" with \" and \\ inside
  *
  * A formula takes the rest of the line, too, as the word after `expr`: pe expr bias = -d. Single quotes

@@ -40,6 +40,12 @@ static size_t closing(const char *s, size_t at, size_t end)
     return PW_NOWHERE;
 }
 
+/* '#' at the start of a word begins a comment, except before a digit: #17 is token 17. */
+static bool opens_comment(const char *s, size_t begin, size_t i)
+{
+    return s[i] == '#' && (i == begin || blank(s[i - 1])) && !(s[i + 1] >= '0' && s[i + 1] <= '9');
+}
+
 bool pw_lex_command(const char *s, size_t at, struct pw_lex_command *c)
 {
     size_t n = at + strlen(s + at), i = at;
@@ -49,7 +55,7 @@ bool pw_lex_command(const char *s, size_t at, struct pw_lex_command *c)
         return false;
     *c = (struct pw_lex_command){.begin = i, .quote = PW_NOWHERE};
     for (; i < n && s[i] != ';' && s[i] != '\n'; i++) {
-        if (s[i] == '#' && (i == c->begin || blank(s[i - 1]))) {
+        if (opens_comment(s, c->begin, i)) {
             c->comment = true;
             break;
         }
