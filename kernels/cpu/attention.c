@@ -16,6 +16,8 @@
 #include <assert.h>
 #include <math.h>
 
+enum { SHARED = 64 }; /* tokens of a lone sequence from which on the workers share its heads */
+
 static bool ascending(const int *pos, int T)
 {
     bool yes = true;
@@ -224,56 +226,93 @@ static void drop_block(const struct pw_head *hd, float *y, const float *x, int i
     PW_OP(drop_rows)(y, x, hd->a->drop, hd->h, hd->base + i, m, hd->Tp, (size_t)hd->Tp);
 }
 
+/* The forward pass of one sequence. */
+struct fwd {
+    float *z, *save, *slope; /* save and slope of the sequence */
+    struct pw_maps maps;     /* of the sequence */
+    const float *qkv, *qk;
+    const struct pw_attn *a;
+    const int *pos;
+    const struct pw_seqs *s;
+    int n;                    /* index of the sequence */
+    struct pw_relative x;     /* with the table that all workers read */
+    const struct pw_ctx *all; /* the worker of the first room */
+    float *rooms;             /* a worker's keys, values, dropped probabilities, relative products and bias */
+    size_t room, values, dropped, relative, bias; /* floats of a room; where its parts begin */
+};
+
+static float *map_of(float *maps, int h, size_t T)
+{
+    return maps != NULL ? maps + (size_t)h * T * T : NULL;
+}
+
+static void fwd_head(struct pw_ctx *c, void *arg, int h)
+{
+    const struct fwd *f = arg;
+    const struct pw_attn *a = f->a;
+    float *kt = f->rooms + (size_t)(c - f->all) * f->room, *v = kt + f->values, *d = kt + f->dropped;
+    float max[PW_BLOCK];
+    struct pw_relative x = f->x;
+    struct pw_head hd = head_of(f->qkv, f->qk, a, f->pos, f->s, f->n, h, kt + f->bias);
+    int D = a->head_width;
+    size_t T = (size_t)hd.T, Tp = (size_t)hd.Tp, Dp = (size_t)hd.Dp, C = (size_t)(a->heads * D);
+    float *z = f->z + (size_t)f->s->start[f->n] * C + h * D, *save = f->save + (size_t)h * T * Tp;
+    float *slope = a->score != NULL ? f->slope + (size_t)h * T * Tp : NULL;
+    float *scores = map_of(f->maps.scores, h, T), *probs = map_of(f->maps.probs, h, T);
+    x.dots = kt + f->relative;
+    PW_OP(pack_transposed)(kt, Tp, hd.k, hd.w, hd.T, D);
+    PW_OP(pack_rows)(v, Dp, hd.v, hd.w, hd.T, D);
+    PW_OP(head_bias_load)(&hd);
+    for (int i = 0, rows = block_rows(hd.T), m; i < hd.T; i += m) {
+        m = least(rows, hd.T - i);
+        int seen = pw_keys_before(&hd, i + m);
+        const float *q = hd.q + (size_t)i * hd.w;
+        float *p = save + (size_t)i * Tp;
+        product(m, pw_to_16(seen), D, q, hd.w, 1, kt, Tp, p, Tp);
+        if (a->keys != NULL)
+            PW_OP(relative_add)(&x, &hd, p, q, i, m);
+        score_block(&hd, p, slope != NULL ? slope + (size_t)i * Tp : NULL, max, i, m, pw_to_16(seen));
+        if (scores != NULL)
+            tell_block(&hd, scores + (size_t)i * T, p, m, pw_to_16(seen), -INFINITY);
+        softmax_block(&hd, p, max, m, pw_to_16(seen));
+        if (probs != NULL)
+            tell_block(&hd, probs + (size_t)i * T, p, m, pw_to_16(seen), 0.0f);
+        if (a->drop != NULL) {
+            drop_block(&hd, d, p, i, m);
+            p = d;
+        }
+        product(m, D, seen, p, Tp, 1, v, Dp, z + (size_t)i * C, C);
+    }
+}
+
 void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,
                           const float *qkv, const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
 {
-    int Tmax = pw_to_16(longest(s)), D = a->head_width;
-    size_t C = (size_t)(a->heads * D);
-    size_t keys = (size_t)D * (size_t)Tmax, values = (size_t)Tmax * (size_t)pw_to_16(D);
-    size_t dropped = a->drop != NULL ? PW_BLOCK * (size_t)Tmax : 0;
+    int T = longest(s), Tmax = pw_to_16(T), D = a->head_width;
+    bool share = c->alone != NULL && s->n == 1 && T >= SHARED;
+    struct fwd f = {z, save, save + maps_floats(a->heads, s->start, s->n), .qkv = qkv, .a = a, .pos = pos,
+                    .s = s, .all = share ? c->alone->ctx : c};
+    f.maps = maps != NULL ? *maps : (struct pw_maps){0};
+    f.values = (size_t)D * (size_t)Tmax;
+    f.dropped = f.values + (size_t)Tmax * (size_t)pw_to_16(D);
+    f.relative = f.dropped + (a->drop != NULL ? PW_BLOCK * (size_t)Tmax : 0);
     size_t relative = PW_OP(relative_floats)(a, Tmax, false);
-    size_t shared = pw_bias_floats(Tmax) + pw_turned_floats(a, longest(s));
-    float *kt = pw_ctx_scratch(c, keys + values + dropped + relative + shared), *v = kt + keys;
-    float *d = v + values, *bias = d + dropped + relative, max[PW_BLOCK];
-    struct pw_maps to = maps != NULL ? *maps : (struct pw_maps){0};
-    float *slope = save + maps_floats(a->heads, s->start, s->n);
-    struct pw_relative x;
-    PW_OP(relative_init)(&x, a, Tmax, false, d + dropped);
-    for (int n = 0; n < s->n; n++) {
-        const float *qk = turned_seq(bias + pw_bias_floats(Tmax), qkv, a, pos, s, n);
-        for (int h = 0; h < a->heads; h++) {
-            struct pw_head hd = head_of(qkv, qk, a, pos, s, n, h, bias);
-            size_t T = (size_t)hd.T, Tp = (size_t)hd.Tp, Dp = (size_t)hd.Dp;
-            float *zh = z + (size_t)s->start[n] * C + h * D;
-            PW_OP(pack_transposed)(kt, Tp, hd.k, hd.w, hd.T, D);
-            PW_OP(pack_rows)(v, Dp, hd.v, hd.w, hd.T, D);
-            PW_OP(head_bias_load)(&hd);
-            for (int i = 0, rows = block_rows(hd.T), m; i < hd.T; i += m) {
-                m = least(rows, hd.T - i);
-                int seen = pw_keys_before(&hd, i + m);
-                const float *q = hd.q + (size_t)i * hd.w;
-                float *p = save + (size_t)i * Tp;
-                product(m, pw_to_16(seen), D, q, hd.w, 1, kt, Tp, p, Tp);
-                if (a->keys != NULL)
-                    PW_OP(relative_add)(&x, &hd, p, q, i, m);
-                score_block(&hd, p, a->score != NULL ? slope + (size_t)i * Tp : NULL, max, i, m,
-                            pw_to_16(seen));
-                if (to.scores != NULL)
-                    tell_block(&hd, to.scores + (size_t)i * T, p, m, pw_to_16(seen), -INFINITY);
-                softmax_block(&hd, p, max, m, pw_to_16(seen));
-                if (to.probs != NULL)
-                    tell_block(&hd, to.probs + (size_t)i * T, p, m, pw_to_16(seen), 0.0f);
-                if (a->drop != NULL) {
-                    drop_block(&hd, d, p, i, m);
-                    p = d;
-                }
-                product(m, D, seen, p, Tp, 1, v, Dp, zh + (size_t)i * C, C);
-            }
-            to.scores += to.scores != NULL ? T * T : 0;
-            to.probs += to.probs != NULL ? T * T : 0;
-            save += (size_t)hd.T * Tp;
-            slope += (size_t)hd.T * Tp;
-        }
+    f.bias = f.relative + relative;
+    f.room = (f.bias + pw_bias_floats(Tmax) + 15) / 16 * 16;
+    size_t rooms = f.room * (size_t)(share ? c->alone->threads : 1);
+    f.rooms = pw_ctx_scratch(c, rooms + relative + pw_turned_floats(a, T));
+    PW_OP(relative_init)(&f.x, a, Tmax, false, f.rooms + rooms);
+    for (f.n = 0; f.n < s->n; f.n++) {
+        size_t rows = (size_t)(s->start[f.n + 1] - s->start[f.n]), heads = (size_t)a->heads;
+        f.qk = turned_seq(f.rooms + rooms + relative, qkv, a, pos, s, f.n);
+        if (share)
+            pw_ctx_share(c, a->heads, fwd_head, &f);
+        for (int h = 0; h < a->heads && !share; h++)
+            fwd_head(c, &f, h);
+        f.maps.scores = map_of(f.maps.scores, a->heads, rows);
+        f.maps.probs = map_of(f.maps.probs, a->heads, rows);
+        f.save += heads * rows * (size_t)pw_to_16((int)rows);
+        f.slope += heads * rows * (size_t)pw_to_16((int)rows);
     }
 }
 

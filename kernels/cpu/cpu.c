@@ -190,5 +190,33 @@ void pw_cpu_for_chunks(struct pw_backend *be, int n,
                        void (*fn)(struct pw_ctx *ctx, int chunk, int worker, void *arg), void *arg)
 {
     struct chunks r = {be, fn, arg};
+    if (n == 1) {
+        be->ctx[0].alone = be;
+        fn(&be->ctx[0], 0, 0, arg);
+        be->ctx[0].alone = NULL;
+        return;
+    }
     pw_pool_run(be->pool, n, run_chunk, &r);
+}
+
+struct shared {
+    struct pw_backend *be;
+    void (*fn)(struct pw_ctx *c, void *arg, int item);
+    void *arg;
+};
+
+static void run_shared(void *arg, int item, int worker)
+{
+    struct shared *s = arg;
+    s->fn(&s->be->ctx[worker], s->arg, item);
+}
+
+void pw_ctx_share(struct pw_ctx *c, int n, void (*fn)(struct pw_ctx *c, void *arg, int item), void *arg)
+{
+    if (c->alone != NULL) {
+        pw_pool_run(c->alone->pool, n, run_shared, &(struct shared){c->alone, fn, arg});
+        return;
+    }
+    for (int item = 0; item < n; item++)
+        fn(c, arg, item);
 }

@@ -10,6 +10,9 @@
 struct pw_ctx {
     float *scratch;
     size_t floats;
+    /* The backend, while this worker runs the only chunk: an operation may then share its work among all
+     * workers, if the bits don't depend on the split. NULL: other workers are busy. */
+    struct pw_backend *alone;
 };
 
 /* The cpu backend: its worker threads with their scratch. */
@@ -25,6 +28,10 @@ struct pw_backend {
 /* Return at least n floats of scratch, 64-byte aligned, with undefined contents. They are valid until the
  * next call with the same ctx. Aborts with a message if there is no memory. */
 float *pw_ctx_scratch(struct pw_ctx *c, size_t n);
+
+/* Call fn(ctx, arg, item) for item = 0..n-1: on all workers if c is alone, otherwise on c. ctx is the
+ * worker's own; its scratch is free for fn, and fn does not call this. */
+void pw_ctx_share(struct pw_ctx *c, int n, void (*fn)(struct pw_ctx *c, void *arg, int item), void *arg);
 
 /* Return room for n doubles, kept by the backend. Only whole-machine operations call it. Aborts with a
  * message if there is no memory. */

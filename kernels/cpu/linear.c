@@ -11,6 +11,8 @@
 
 enum {
     ROWS = 56,             /* rows of a block: 56 x 32 floats are 7 KiB */
+    SHARED = 2 << 20,      /* products from which on the workers share a layer: a hundred microseconds */
+    PARTS = 3,             /* items of a worker, since workers don't run equally fast */
     DW_FLOATS = 64 * 1024, /* x in panels, in linear_dw: 256 KiB of the second-level cache */
 };
 
@@ -99,15 +101,32 @@ void PW_OP(finish_fwd)(float *y, float *pre, const float *t, const float *bias, 
         finish_fwd_n(y, pre, t, bias, residual, act, R, out, PW_PANEL);
 }
 
-void PW_OP(linear_fwd)(struct pw_ctx *c, float *y, float *pre, const float *x, const struct pw_mat *m,
-                       const float *bias, const float *residual, enum pw_act act, int R)
+/* The arguments of a linear layer. */
+struct fwd {
+    float *y, *pre;
+    const float *x;
+    const struct pw_mat *m;
+    const float *bias, *residual;
+    enum pw_act act;
+    int R;
+    int cols; /* of an item, whole panels */
+};
+
+/* Computes columns item * cols and following. */
+static void fwd_columns(struct pw_ctx *c, void *arg, int item)
 {
+    const struct fwd *f = arg;
+    const struct pw_mat *m = f->m;
+    const float *bias = f->bias, *residual = f->residual;
+    float *y = f->y, *pre = f->pre;
+    enum pw_act act = f->act;
     size_t in = (size_t)m->in, out = (size_t)m->out, stride;
+    int first = item * f->cols, end = least(m->out, first + f->cols);
     bool bare = bias == NULL && pre == NULL && residual == NULL && act == PW_ACT_NONE;
-    for (int r = 0; r < R; r += ROWS) {
-        int rows = least(R - r, ROWS);
-        const float *a = spread(c, x + (size_t)r * in, m->in, rows, &stride);
-        for (int j = 0; j < m->out; j += PW_PANEL) {
+    for (int r = 0; r < f->R; r += ROWS) {
+        int rows = least(f->R - r, ROWS);
+        const float *a = spread(c, f->x + (size_t)r * in, m->in, rows, &stride);
+        for (int j = first; j < end; j += PW_PANEL) {
             float t[ROWS * PW_PANEL] __attribute__((aligned(64)));
             const float *p = m->pack + (size_t)j * in;
             size_t at = (size_t)r * out + (size_t)j;
@@ -122,6 +141,22 @@ void PW_OP(linear_fwd)(struct pw_ctx *c, float *y, float *pre, const float *x, c
              residual != NULL ? residual + at : NULL, act, rows, m->out, n);
         }
     }
+}
+
+void PW_OP(linear_fwd)(struct pw_ctx *c, float *y, float *pre, const float *x, const struct pw_mat *m,
+                       const float *bias, const float *residual, enum pw_act act, int R)
+{
+    struct fwd f = {y, pre, x, m, bias, residual, act, R, m->out};
+    int items = 1;
+    if (c->alone != NULL && (double)m->in * m->out * (R + 3) >= SHARED) {
+        int panels = (m->out + PW_PANEL - 1) / PW_PANEL, parts = c->alone->threads * PARTS;
+        f.cols = (panels + parts - 1) / parts * PW_PANEL;
+        items = (m->out + f.cols - 1) / f.cols;
+    }
+    if (items > 1)
+        pw_ctx_share(c, items, fwd_columns, &f);
+    else
+        fwd_columns(c, &f, 0);
 }
 
 V_INLINE void finish_dx_n(float *dx, const float *t, const float *saved, enum pw_act act, float scale, int R,

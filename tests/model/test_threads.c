@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "model/decode.h"
 #include "model/model_int.h"
 #include "ref_toy.h"
 
@@ -226,11 +227,47 @@ static void test_nothing_changed(void **state)
     toy_close(&toy);
 }
 
+/* One sequence alone: the workers share the layers of a wide model, in a whole pass and in decoding. */
+static void test_shared_layers(void **state)
+{
+    enum { T = 70, WIDE = 300 };
+    static const char options[] = "layers=1 width=1024 heads=4 ffn=1000 context=80 bias=on act=gelu";
+    static const char *const pes[] = {"rotary", "shaw", "alibi"};
+    static float first[2 * T * WIDE], logits[2 * T * WIDE];
+    struct pw_batch *b = toy_batch(1, 1, T, T, WIDE);
+
+    (void)state;
+    for (int i = 0; i < 9; i++) {
+        int threads = 1 + i % 3 * 2;
+        struct toy toy = toy_open(threads);
+        struct pw_model *m = toy_model(&toy, options, pes[i / 3], WIDE, 1);
+        struct pw_decoder *d;
+        struct pw_err err = {0};
+        assert_int_equal(pw_model_inspect(m, b->tokens, T, &(struct pw_inspection){.logits = logits}, &err),
+                         PW_OK);
+        assert_int_equal(pw_decoder_create(&d, m, T, &err), PW_OK);
+        for (int t = 0; t < T; t++)
+            assert_int_equal(pw_decoder_feed(d, &b->tokens[t], 1, logits + (size_t)(T + t) * WIDE, &err),
+                             PW_OK);
+        assert_memory_equal(logits, logits + (size_t)T * WIDE, (size_t)T * WIDE * sizeof *logits);
+        if (threads == 1)
+            memcpy(first, logits, sizeof first);
+        assert_memory_equal(first, logits, sizeof first);
+        pw_decoder_destroy(d);
+        pw_model_destroy(m);
+        toy_close(&toy);
+    }
+    toy_batch_free(b);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bits), cmocka_unit_test(test_digest), cmocka_unit_test(test_slots_without_loss),
-        cmocka_unit_test(test_dropout), cmocka_unit_test(test_nothing_changed)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_bits),
+                                       cmocka_unit_test(test_digest),
+                                       cmocka_unit_test(test_slots_without_loss),
+                                       cmocka_unit_test(test_dropout),
+                                       cmocka_unit_test(test_shared_layers),
+                                       cmocka_unit_test(test_nothing_changed)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
