@@ -290,8 +290,14 @@ void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct 
 {
     int T = longest(s), Tmax = pw_to_16(T), D = a->head_width;
     bool share = c->alone != NULL && s->n == 1 && T >= SHARED;
-    struct fwd f = {z, save, save + maps_floats(a->heads, s->start, s->n), .qkv = qkv, .a = a, .pos = pos,
-                    .s = s, .all = share ? c->alone->ctx : c};
+    struct fwd f = {z,
+                    save,
+                    save + maps_floats(a->heads, s->start, s->n),
+                    .qkv = qkv,
+                    .a = a,
+                    .pos = pos,
+                    .s = s,
+                    .all = share ? c->alone->ctx : c};
     f.maps = maps != NULL ? *maps : (struct pw_maps){0};
     f.values = (size_t)D * (size_t)Tmax;
     f.dropped = f.values + (size_t)Tmax * (size_t)pw_to_16(D);

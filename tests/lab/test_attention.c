@@ -169,7 +169,7 @@ static void test_moves(void **state)
     bench_close(&b);
 }
 
-/* An attention that knows the other heads has the bits of one that computes all. */
+/* An attention that takes the other heads from the one before has the bits of one that computes all. */
 static void test_known_heads(void **state)
 {
     static const char *const pes[] = {"learned", "t5", "none"};

@@ -173,8 +173,8 @@ void pw_lab_forget_heads(struct pw_lab *lab)
 }
 
 /* Fill in the maps, the scores and the terms of an event that names the head. */
-static enum pw_code look(struct pw_lab *lab, const struct pw_replica *arm, struct pw_ev_attention *a,
-                         struct pw_err *err)
+static enum pw_code look_at_prompt(struct pw_lab *lab, const struct pw_replica *arm,
+                                   struct pw_ev_attention *a, struct pw_err *err)
 {
     const struct pw_pin *pin = &lab->pin;
     size_t square = (size_t)a->T * a->T, stream = (size_t)a->T * arm->cfg.width;
@@ -222,7 +222,7 @@ enum pw_code pw_lab_emit_attention(struct pw_lab *lab, const struct pw_replica *
     a->rotates = uses & PW_PE_ROTATION;
     a->biases = uses & (PW_PE_BIASES | PW_PE_KEYS);
     a->labels = pw_lab_labels(lab, pin->tokens, a->T);
-    enum pw_code code = look(lab, arm, a, err);
+    enum pw_code code = look_at_prompt(lab, arm, a, err);
     if (code == PW_OK) {
         remember(lab, arm, e);
         pw_lab_emit(lab, e);
