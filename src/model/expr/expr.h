@@ -26,6 +26,10 @@
  * sum(k=A..B, e) adds e for whole numbers k; an evaluation with more than 65,536 terms is NaN. mlp(x,
  * hidden=K) is a small learned network, 1 -> K -> 1 with a ReLU, whose first layer all heads share.
  *
+ * In `angle` and `gain` n is the length of the whole sequence, elsewhere that up to the query. So a longer
+ * sequence rotates all of its queries and keys by other angles, as dynamic NTK does; in decoding n is the
+ * number of tokens so far.
+ *
  * The stage `position` can read the tokens of the sequence, and chance:
  *
  *   token(i)        class of token i, one of the numbers word, digit, separator, symbol and last

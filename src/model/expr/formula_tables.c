@@ -57,7 +57,7 @@ double pw_formula_value(struct pw_formula_inputs *in, enum pw_stage stage, const
     vars[PW_VAR_I] = in->from + at->query * in->step;
     vars[PW_VAR_J] = in->from + at->key * in->step;
     vars[PW_VAR_DISTANCE] = (at->query - at->key) * in->step;
-    vars[PW_VAR_N] = at->query + 1; /* the keys of a causal query */
+    vars[PW_VAR_N] = at->length > 0 ? at->length : at->query + 1; /* the keys of a causal query */
     vars[PW_VAR_LAYER] = at->layer;
     vars[PW_VAR_HEAD] = at->head;
     vars[PW_VAR_KEY] = at->of_key;
@@ -133,7 +133,7 @@ static void fill_biases(const struct pw_config *cfg, struct pw_pe_tables *t, str
                 fill_distances(to, cfg, t->P, in, at);
 }
 
-/* The rows of queries or of keys, of one layer. */
+/* The rows of queries or of keys, of one layer, for P positions. */
 static void fill_turn(float *cosine, float *sine, int P, int pairs, struct pw_formula_inputs *in,
                       struct pw_formula_at at)
 {
@@ -148,17 +148,39 @@ static void fill_turn(float *cosine, float *sine, int P, int pairs, struct pw_fo
         }
 }
 
+/* Sets longest [P+1]: the block of which a length is the longest. false: a longer one has the same rows. */
+static bool *longest_of(const struct pw_pe_tables *t)
+{
+    bool *seen = pw_alloc((size_t)t->rows, sizeof *seen),
+         *longest = pw_alloc((size_t)t->P + 1, sizeof *longest);
+    for (int l = t->P; l > 0; l--) {
+        longest[l] = !seen[t->first[l]];
+        seen[t->first[l]] = true;
+    }
+    free(seen);
+    return longest;
+}
+
 static void fill_turns(const struct pw_config *cfg, struct pw_pe_tables *t, struct pw_formula_inputs *in)
 {
     int pairs = cfg->head_width / 2, kinds = pw_formula_key_turns(in->x) ? 2 : 1;
     int layers = pw_formula_layers(in->x, cfg, PW_STAGE_ANGLE, PW_STAGE_GAIN);
-    struct pw_formula_at at = {0};
-    size_t to = 0;
+    struct pw_formula_at at = {.length = pw_formula_by_length(in->x) ? t->P : 0};
+    bool *longest = t->first != NULL ? longest_of(t) : NULL;
+    size_t to = 0, rows = (size_t)(t->first != NULL ? t->rows : t->P);
     for (at.layer = 0; at.layer < layers; at.layer++)
-        for (int kind = 0; kind < kinds; kind++, to += (size_t)t->P * (size_t)pairs) {
+        for (int kind = 0; kind < kinds; kind++, to += rows * (size_t)pairs) {
             at.of_key = kind == 1;
-            fill_turn(t->cosine + to, t->sine + to, t->P, pairs, in, at);
+            if (t->first == NULL)
+                fill_turn(t->cosine + to, t->sine + to, t->P, pairs, in, at);
+            for (int l = 1; l <= t->P && t->first != NULL; l++) {
+                size_t from = to + (size_t)t->first[l] * (size_t)pairs;
+                at.length = l;
+                if (longest[l])
+                    fill_turn(t->cosine + from, t->sine + from, l, pairs, in, at);
+            }
         }
+    free(longest);
 }
 
 static void fill_added(const struct pw_config *cfg, struct pw_pe_tables *t, struct pw_formula_inputs *in)
@@ -174,12 +196,19 @@ static void fill_gains(const struct pw_config *cfg, struct pw_pe_tables *t, stru
 {
     int layers = pw_formula_layers(in->x, cfg, PW_STAGE_SCALE, PW_STAGE_SCALE);
     int heads = pw_formula_heads(in->x, cfg, PW_STAGE_SCALE, PW_STAGE_SCALE);
-    float *to = t->gain;
+    size_t rows = (size_t)(t->first != NULL ? t->rows : t->P), P = (size_t)t->P;
+    float *to = t->gain, *row = pw_alloc(P, sizeof *row);
     struct pw_formula_at at = {0};
     for (at.layer = 0; at.layer < layers; at.layer++)
-        for (at.head = 0; at.head < heads; at.head++)
+        for (at.head = 0; at.head < heads; at.head++, to += rows) {
             for (at.query = 0; at.query < t->P; at.query++)
-                *to++ = (float)pw_formula_value(in, PW_STAGE_SCALE, &at);
+                row[at.query] = (float)pw_formula_value(in, PW_STAGE_SCALE, &at);
+            if (t->first == NULL)
+                memcpy(to, row, P * sizeof *to);
+            for (size_t l = 1; l <= P && t->first != NULL; l++)
+                memcpy(to + t->first[l], row, l * sizeof *to);
+        }
+    free(row);
 }
 
 void pw_formula_build(const void *opts, const struct pw_config *cfg, struct pw_pe_tables *t)

@@ -113,7 +113,8 @@ static void put_comments(const struct pw_expr_source *src, struct pw_str *out)
         "%% A positional encoding, written by pewter from its formula; needs \\usepackage{amsmath}.\n"
         "%%   %s\n"
         "%% i, j: positions of query and key; d = i - j; h: head of H; \\ell: layer; p: pair of rotated "
-        "columns;\n%% c: column of C; D: width of a head; n: length so far; L: longest trained length.\n"
+        "columns;\n%% c: column of C; D: width of a head; n: length so far, in an angle or gain of the whole "
+        "sequence;\n%% L: longest trained length.\n"
         "%s%% Here H = %d, C = %d, D = %d, L = %d, %d layers and context %d.\n",
         text.s,
         !x->by_data
