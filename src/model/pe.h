@@ -229,7 +229,7 @@ float pw_pe_bias_at(const struct pw_pe_tables *t, int h, int query, int key);
 /* Returns true if an added row, or a rotation, depends on the sequence length. Training then reveals the
  * answer's length to a causal model. In decoding a new token can change the rows of all earlier ones. */
 bool pw_pe_uses_length(const struct pw_pe *pe);
-/* The same of an added row: then every new token changes earlier rows, and no key can be cached. */
+/* Returns true if an added row does: then every new token changes earlier rows, and no key can be cached. */
 bool pw_pe_adds_by_length(const struct pw_pe *pe);
 /* Returns the row for position pos of a sequence of length l. */
 int pw_pe_row(enum pw_pe_by by, int pos, int l);

@@ -215,7 +215,7 @@ static void test_growth(void **state)
     pw_model_destroy(other);
 }
 
-/* What can't be beside a rotation by length, with its line. */
+/* Each case is a stage that can't be beside a rotation by length, and a part of its message. */
 static void test_refused(void **state)
 {
     static const struct {

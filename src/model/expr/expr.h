@@ -173,6 +173,12 @@ double pw_expr_eval(const struct pw_expr *x, enum pw_stage stage, const double *
  * 1 << enum pw_expr_var. */
 double pw_expr_eval_changed(const struct pw_expr *x, enum pw_stage stage, const double *vars,
                             const double *const *param, double *regs, uint64_t changed);
+/* Lists in nodes [pw_expr_n_nodes] what must be evaluated again when only the variables in `changed` change,
+ * and returns their number. regs: of an evaluation. A branch that is not chosen is left out, if its condition
+ * can't change, so regs is then no start for pw_expr_eval_changed. */
+int pw_expr_plan(const struct pw_expr *x, enum pw_stage stage, const double *regs, uint64_t changed, int *nodes);
+double pw_expr_follow(const struct pw_expr *x, enum pw_stage stage, const double *vars,
+                      const double *const *param, double *regs, const int *nodes, int n);
 /* Evaluates a position that reads tokens or chance. sorted(arg, draw, k, n, m) is sample(k, n, m). */
 typedef double pw_expr_sorted(void *arg, int draw, double k, double n, double m);
 double pw_expr_eval_position(const struct pw_expr *x, const double *vars, double *regs,

@@ -31,6 +31,7 @@ struct pw_formula_inputs {
                                    change */
     struct {
         double vars[PW_VARS], *regs; /* of the last value of this stage; regs NULL: there was none */
+        bool partial;                /* regs has old values of other positions */
     } last[PW_STAGES];
 };
 struct pw_formula_inputs pw_formula_inputs_of(const struct pw_expr *x, const void *opts,
