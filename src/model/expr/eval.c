@@ -118,8 +118,8 @@ double pw_expr_eval_changed(const struct pw_expr *x, enum pw_stage stage, const 
     return regs[x->root[stage]];
 }
 
-/* Marks the nodes without counters that the root reads. A sum evaluates all nodes of its loop, so with one all
- * nodes are marked. */
+/* Marks the nodes without counters that the root reads. A sum evaluates all nodes of its loop, so with one
+ * all nodes are marked. */
 static void mark_read(const struct pw_expr *x, int root, const double *regs, uint64_t changed, bool *read)
 {
     bool all = false;
@@ -138,7 +138,8 @@ static void mark_read(const struct pw_expr *x, int root, const double *regs, uin
         read[k] = x->node[k].counters == 0;
 }
 
-int pw_expr_plan(const struct pw_expr *x, enum pw_stage stage, const double *regs, uint64_t changed, int *nodes)
+int pw_expr_plan(const struct pw_expr *x, enum pw_stage stage, const double *regs, uint64_t changed,
+                 int *nodes)
 {
     bool read[PW_EXPR_NODES];
     int n = 0;

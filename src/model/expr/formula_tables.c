@@ -80,7 +80,7 @@ double pw_formula_value(struct pw_formula_inputs *in, enum pw_stage stage, const
                  : pw_expr_eval_changed(in->x, stage, vars, in->param, in->regs, changed);
 }
 
-/* What changes from one position of a row's part to the next. */
+/* The variables that change from one position to the next. */
 #define BY_PLACE                                                                                             \
     (UINT64_C(1) << PW_VAR_I | UINT64_C(1) << PW_VAR_J | UINT64_C(1) << PW_VAR_DISTANCE |                    \
      UINT64_C(1) << PW_VAR_N)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/expr/numbers.h"
 #include "model/expr/print_int.h"
 
 /* The variables that a node reads, as bits, and for a term of a sum its counters. */
@@ -128,6 +129,13 @@ static void put_comments(const struct pw_expr_source *src, struct pw_str *out)
         for (int h = 0; h < c->heads; h++)
             pw_str_add(out, " %.9g", pw_alibi_slope(h, c->heads));
         pw_str_add(out, "\n");
+    }
+    for (int k = 0; k < x->n_numbers; k++) {
+        const struct pw_numbers *data = x->numbers[k];
+        pw_str_add(out, "%% data_%d: %s, %d", k + 1, data->name, data->dims[0]);
+        for (int d = 1; d < data->n_dims; d++)
+            pw_str_add(out, " x %d", data->dims[d]);
+        pw_str_add(out, " numbers of a file; indices are rounded, and clamped to the array\n");
     }
     for (int k = 0; k < x->n_params; k++) {
         const struct pw_expr_param *q = &x->param[k];
