@@ -12,13 +12,11 @@ static void outline(struct pw_model *m, const struct pw_backend_ops *ops, const 
                     const struct pw_pe_use_opts *pe, int workers, int T)
 {
     *m = (struct pw_model){.ops = ops, .cfg = *cfg, .pe = *pe, .workers = workers};
-    m->tables.P = 64;
-    while (m->tables.P < T)
-        m->tables.P *= 2;
+    pw_ids_form(m);
+    m->tables.P = pw_tables_room(m, T);
     if (m->tables.P > cfg->context)
         m->tables.P = cfg->context;
     m->step_plan.sizes.positions = T;
-    pw_ids_form(m);
 }
 
 static size_t pack_floats(const struct pw_model *m)

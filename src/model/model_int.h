@@ -348,6 +348,8 @@ void pw_tables_lay(struct pw_model *m, int positions);
 /* Builds tables for at least P positions. After a rebuild all derived data is stale and a step that has
  * yielded is abandoned. PW_EUSER if an offset leaves too few learned rows. */
 enum pw_code pw_tables_fit(struct pw_model *m, int P, struct pw_err *err);
+/* Returns for how many positions tables are built if P are needed; it may exceed the context. */
+int pw_tables_room(const struct pw_model *m, int P);
 void pw_tables_fini(struct pw_model *m);
 
 /* ---- learned.c */

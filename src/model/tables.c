@@ -1,7 +1,8 @@
 /* tables.c - the encoding's tables on the backend, and host copies of them for display.
  *
  * Fixed tables are built on the host in double precision for as many positions as a batch needs, in powers of
- * two up to the context. An entry does not depend on the number of positions, so growing changes no bit.
+ * two up to the context. An entry does not depend on the number of positions, so growing changes no bit. With
+ * rows by length a table grows with the square of the longest length, so its steps are smaller.
  *
  * A dense bias has an entry for every pair of positions, and its parameters change with every step. So the
  * backend computes it, for as many positions as the batch of a step has; evaluation, decoding and inspection
@@ -15,6 +16,8 @@
 #include "model/model_int.h"
 
 _Static_assert(sizeof((struct pw_added *)0)->table / sizeof(float *) == PW_PE_ADDS, "what an encoding adds");
+
+enum { LEAST_ROOM = 64 }; /* positions */
 
 static int pairs_of(const struct pw_model *m)
 {
@@ -254,11 +257,22 @@ void pw_tables_lay(struct pw_model *m, int positions)
     m->stale |= PW_STALE_TABLES;
 }
 
+int pw_tables_room(const struct pw_model *m, int P)
+{
+    int n = LEAST_ROOM;
+
+    if (m->first != NULL)
+        return (P + n - 1) / n * n;
+    while (n < P)
+        n *= 2;
+    return n;
+}
+
 enum pw_code pw_tables_fit(struct pw_model *m, int P, struct pw_err *err)
 {
     struct pw_pe_tables host;
     enum pw_code code;
-    int n = 64;
+    int n = pw_tables_room(m, P);
 
     assert(P <= m->cfg.context);
     if (m->tables.P >= P)
@@ -266,8 +280,6 @@ enum pw_code pw_tables_fit(struct pw_model *m, int P, struct pw_err *err)
     code = too_many(m, P, err);
     if (code)
         return code;
-    while (n < P)
-        n *= 2;
     if (n > most_positions(m))
         n = most_positions(m);
     code = build(m, n, m->first, &host, err);

@@ -215,6 +215,22 @@ static void test_growth(void **state)
     pw_model_destroy(other);
 }
 
+/* Tables grow in steps of 64 positions, up to the context. */
+static void test_room(void **state)
+{
+    static const int lengths[][2] = {{60, 64}, {65, 128}, {130, 192}, {70, 192}, {195, 200}};
+    struct pw_model *m = toy_model(*state, "width=8 heads=2 context=200", "rope_dynamic trained=8", VOCAB, 1);
+    int *tokens = calloc(200, sizeof *tokens);
+    struct pw_err err;
+    for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
+        must(pw_model_inspect(m, tokens, lengths[k][0], &(struct pw_inspection){0}, &err), &err);
+        assert_int_equal(m->tables.P, lengths[k][1]);
+        assert_int_equal(pw_ids_rows(m, m->tables.P), 8 + (9 + m->tables.P) * (m->tables.P - 8) / 2);
+    }
+    free(tokens);
+    pw_model_destroy(m);
+}
+
 /* Each case is a stage that can't be beside a rotation by length, and a part of its message. */
 static void test_refused(void **state)
 {
@@ -253,8 +269,8 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_blocks), cmocka_unit_test(test_same),    cmocka_unit_test(test_batch),
-        cmocka_unit_test(test_growth), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_blocks), cmocka_unit_test(test_same), cmocka_unit_test(test_batch),
+        cmocka_unit_test(test_growth), cmocka_unit_test(test_room), cmocka_unit_test(test_refused),
     };
     pw_library_folders("/nonexistent", PEWTER_SOURCE_DIR "/encodings");
     return cmocka_run_group_tests_name("lengths", tests, toy_setup, toy_teardown);
