@@ -33,10 +33,8 @@ static const char *const forms[] = {
     "b = 10000 * (2 * max(N, 8) / 8 - 1) ** (D / max(D - 2, 1)); angle = i * b ** (-2 * p / D)",
     /* a switch, as in longrope, with a gain; two blocks */
     "angle = i * 100 ** (-2 * p / D) / (N > 9 ? 3 : 1); gain = N > 9 ? 1.5 : 1",
-    /* every length has its rows; beside a bias by distance, gains and rows; queries and keys differ by layer
-     */
-    "angle = (i + 3 * key) / N * (p + 1) + l; bias = -d / (h + 1); scale = 1 + i / 50 + h; embed = sin(i + "
-    "c)",
+    /* every length has its rows; beside other stages; queries and keys differ, and so do layers */
+    "angle = (i + 3 * key) / N * (p + 1) + l; bias = -d / (h + 1); scale = 1 + i / 50 + h; embed = sin(i)",
     /* lengths that share rows are no neighbours; a score by distance */
     "angle = i / (1 + N % 3); score = 30 * tanh(s / 30) - d / 9; mask = d < 6",
 };

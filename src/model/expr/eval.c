@@ -153,9 +153,26 @@ int pw_expr_plan(const struct pw_expr *x, enum pw_stage stage, const double *reg
 double pw_expr_follow(const struct pw_expr *x, enum pw_stage stage, const double *vars,
                       const double *const *param, double *regs, const int *nodes, int n)
 {
-    struct pass p = {.x = x, .vars = vars, .param = param, .regs = regs};
-    for (int k = 0; k < n; k++)
-        regs[nodes[k]] = value_of(&p, nodes[k]);
+    struct pass p; /* a sum sets its counter before it is read */
+    p.x = x;
+    p.vars = vars;
+    p.param = param;
+    p.regs = regs;
+    p.terms = 0;
+    p.sorted = NULL;
+    for (int k = 0; k < n; k++) { /* the frequent nodes; a table has thousands of entries */
+        const struct pw_node *node = &x->node[nodes[k]];
+        const int *arg = node->arg;
+        if (node->op == PW_NODE_VAR) {
+            regs[nodes[k]] = vars[node->index];
+        } else if (node->op == PW_NODE_CALL) {
+            const double a[3] = {arg[0] >= 0 ? regs[arg[0]] : 0, arg[1] >= 0 ? regs[arg[1]] : 0,
+                                 arg[2] >= 0 ? regs[arg[2]] : 0};
+            regs[nodes[k]] = pw_function_value(node->index, a);
+        } else {
+            regs[nodes[k]] = value_of(&p, nodes[k]);
+        }
+    }
     return regs[x->root[stage]];
 }
 
