@@ -12,9 +12,8 @@ static void outline(struct pw_model *m, const struct pw_backend_ops *ops, const 
                     const struct pw_pe_use_opts *pe, int workers, int T)
 {
     *m = (struct pw_model){.ops = ops, .cfg = *cfg, .pe = *pe, .workers = workers};
-    m->tables.P = 64;
-    while (m->tables.P < T)
-        m->tables.P *= 2;
+    pw_ids_form(m);
+    m->tables.P = pw_tables_room(m, T);
     if (m->tables.P > cfg->context)
         m->tables.P = cfg->context;
     m->step_plan.sizes.positions = T;
@@ -34,19 +33,20 @@ static size_t pack_floats(const struct pw_model *m)
 static size_t table_floats(const struct pw_model *m)
 {
     const struct pw_pe *pe = m->pe.pe;
-    size_t P = (size_t)m->tables.P, L = (size_t)m->cfg.layers, sum = 0;
+    size_t P = (size_t)m->tables.P, rows = (size_t)pw_ids_rows(m, m->tables.P), L = (size_t)m->cfg.layers,
+           sum = 0;
     size_t turns = pe->by_layer & PW_PE_ROTATION ? L : 1, gains = pe->by_layer & PW_PE_GAIN ? L : 1;
     size_t biases = pe->by_layer & PW_PE_BIASES ? L : 1;
 
     sum += P * pw_pe_adds(pe) * pw_pe_add_width(pe, m->cfg.width);
     if (pe->uses & PW_PE_ROTATION)
-        sum += turns * (pe->key_turns ? 4 : 2) * P * pe->pairs(m->pe.o.bytes, &m->cfg);
+        sum += turns * (pe->key_turns ? 4 : 2) * rows * pe->pairs(m->pe.o.bytes, &m->cfg);
     if (pe->uses & PW_PE_BIAS)
         sum += biases * 2 * P * (m->cfg.heads + 1);
     if (pe->uses & PW_PE_DENSE)
         sum += biases * P * P * m->cfg.heads;
     if (pe->uses & PW_PE_GAIN || m->pe.tune.logn > 0)
-        sum += gains * P * (size_t)(pe->head_gains ? m->cfg.heads : 1);
+        sum += gains * rows * (size_t)(pe->head_gains ? m->cfg.heads : 1);
     return sum;
 }
 
@@ -90,8 +90,10 @@ size_t pw_model_bytes(const struct pw_backend_ops *ops, const struct pw_config *
 
     T = T < 1 ? 1 : T > cfg->context ? cfg->context : T;
     outline(&m, ops, cfg, pe, workers, T);
-    if (pw_layout_init(&m.lay, cfg, pe, NULL))
+    if (pw_layout_init(&m.lay, cfg, pe, NULL)) {
+        pw_ids_fini(&m);
         return SIZE_MAX;
+    }
     floats = (pw_model_one_slot(&m) ? 4 : 5) * m.lay.size; /* p, m, v, host; and g, unless g is the slot */
     floats += 3 * (m.lay.size - m.lay.core) + 2 * (size_t)cfg->context; /* seen.c, flight.c */
     if (pe->pe->ids != NULL)
@@ -104,5 +106,6 @@ size_t pw_model_bytes(const struct pw_backend_ops *ops, const struct pw_config *
         more += 2 * (size_t)batch * sizeof(struct pw_chunk) + beside(&m, batch, T) + acts;
     }
     pw_layout_fini(&m.lay);
+    pw_ids_fini(&m);
     return floats * sizeof(float) + more;
 }

@@ -1,7 +1,8 @@
 /* decode.c - decoding with a cache: the forward pass of forward.c over the new rows only.
  *
  * For an encoding that depends on the sequence length, the length is the current one. Every new token then
- * changes all earlier rows, so no cached key can be reused. */
+ * changes all earlier rows that are added to embeddings, so no cached key can be reused. A rotation by length
+ * keeps its keys while the lengths have the same rows (rows_by_length). */
 #include "model/decode.h"
 
 #include <assert.h>
@@ -14,11 +15,11 @@ struct pw_decoder {
     struct pw_model *m;
     struct pw_cache cache; /* cache.T: cached rows */
     struct pw_work work;
-    int *tokens; /* [cap] the sequence so far, on the host */
-    int *ids;    /* [cap] the same on the backend */
-    int *order;  /* [cap] cache.order */
-    int *pos;    /* [cap] cache.pos; order, unless the encoding makes ids */
-    int *made;   /* [2,cap] the encoding's ids of the cached rows, and of all; NULL: it makes none */
+    int *tokens;            /* [cap] the sequence so far, on the host */
+    int *ids;               /* [cap] the same on the backend */
+    int *order;             /* [cap] cache.order */
+    int *pos;               /* [cap] cache.pos; order, unless the encoding makes ids */
+    int *made;              /* [2,cap] the ids of the cached rows, and of all; NULL: they are the order */
     int *added[PW_PE_ADDS]; /* [cap] cache.added, if it is not pos */
     int *rows;              /* [cap] scratch for one of them, on the host */
     int n;
@@ -104,7 +105,7 @@ static enum pw_code set_added(struct pw_decoder *d, int T, struct pw_err *err)
     const struct pw_pe *pe = m->pe.pe;
 
     for (int k = 0; k < PW_PE_ADDS; k++) {
-        d->cache.added[k] = d->cache.pos;
+        d->cache.added[k] = pe->rows_by_length != NULL ? d->order : d->cache.pos;
         if (pe->by[k] <= PW_PE_BY_POSITION)
             continue;
         if (d->added[k] == NULL)
@@ -129,7 +130,7 @@ static enum pw_code set_ids(struct pw_decoder *d, int T, int *P, struct pw_err *
 
     *P = T;
     d->cache.pos = d->order;
-    if (m->pe.pe->ids == NULL)
+    if (m->pe.pe->ids == NULL && m->first == NULL)
         return PW_OK;
     if (d->pos == NULL)
         d->pos = m->ops->alloc(m->be, cap * sizeof *d->pos);
@@ -138,11 +139,14 @@ static enum pw_code set_ids(struct pw_decoder *d, int T, int *P, struct pw_err *
     if (d->pos == NULL || d->made == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory");
     int *was = d->made, *now = d->made + cap, same = 0;
-    pw_model_ids(m, d->tokens, T, now);
+    if (m->first != NULL)
+        pw_ids_by_length(m, T, now);
+    else
+        pw_model_ids(m, d->tokens, T, now);
     while (same < d->cache.T && was[same] == now[same])
         same++;
     d->cache.T = same;
-    *P = pw_ids_bound(now, T, T);
+    *P = m->first != NULL ? T : pw_ids_bound(now, T, T);
     memcpy(was, now, (size_t)T * sizeof *was);
     m->ops->upload(m->be, d->pos, now, (size_t)T * sizeof *now);
     d->cache.pos = d->pos;
@@ -162,7 +166,7 @@ static enum pw_code make_room(struct pw_decoder *d, int *R, const int *tokens, i
     for (int i = 0; i < n; i++)
         assert(tokens[i] >= 0 && tokens[i] < d->m->cfg.vocab);
     memcpy(d->tokens + d->n, tokens, (size_t)n * sizeof *tokens);
-    if (!d->m->cfg.causal || pw_pe_uses_length(d->m->pe.pe) || d->generation != d->m->generation)
+    if (!d->m->cfg.causal || pw_pe_adds_by_length(d->m->pe.pe) || d->generation != d->m->generation)
         d->cache.T = 0;
     enum pw_code code = set_ids(d, T, &P, err);
     *R = T - d->cache.T;

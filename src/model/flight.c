@@ -68,14 +68,14 @@ static enum pw_code fit(struct pw_model *m, struct pw_flight *f, const struct pw
     return pw_fail(err, PW_ENOMEM, "out of memory for the results of a step");
 }
 
-static void note_batch(struct pw_flight *f, const struct pw_batch *b)
+static void note_batch(const struct pw_model *m, struct pw_flight *f, const struct pw_batch *b)
 {
     f->n_scored = b->n_scored;
     f->n_seqs = b->n_seqs;
     memcpy(f->batch, b->targets, (size_t)b->n_scored * sizeof *f->batch);
     for (int s = 0; s < b->n_seqs; s++)
         f->batch[b->n_scored + s] = b->start[s + 1] - b->start[s];
-    if (b->order != NULL)
+    if (m->pe.pe->ids != NULL)
         memcpy(f->batch + b->n_scored + b->n_seqs, b->pos, (size_t)b->n_rows * sizeof *f->batch);
 }
 
@@ -258,7 +258,7 @@ enum pw_code pw_model_start(struct pw_model *m, const struct pw_optim *o, const 
     m->rule = rule;
     f->lr = pw_optim_lr(o, (long)m->schedule + 1);
     set_rates(m, o, f->lr);
-    note_batch(f, b);
+    note_batch(m, f, b);
     m->n_flights++;
     if ((plan->staged == pw_model_group(m) || f->looked) && !launch(m, yield)) {
         m->n_flights--;

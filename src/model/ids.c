@@ -1,10 +1,14 @@
-/* ids.c - the position ids of a batch, if the encoding reads them from tokens or from chance.
+/* ids.c - the position ids of a batch, if the encoding reads them from tokens or from chance, or rotates by
+ * the length of the sequence.
  *
  * The encoding decides an id on the host, before the batch is staged; tables and kernels are the same for all
- * encodings. The batch's own ids, which count the rows of a sequence, stay the order of rows. */
+ * encodings. The batch's own ids, which count the rows of a sequence, stay the order of rows. With rows by
+ * length an id is a row of the rotation's tables. The ids of a sequence ascend by one, so a bias by distance
+ * reads the same entries as without. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "model/model_int.h"
 
 /* Makes room for n rows and n_seqs sequences. */
@@ -25,24 +29,53 @@ static enum pw_code fit_ids(struct pw_model *m, int n, int n_seqs, struct pw_err
     return pw_fail(err, PW_ENOMEM, "out of memory for the positions of %d tokens", n);
 }
 
+void pw_ids_form(struct pw_model *m)
+{
+    const struct pw_pe *pe = m->pe.pe;
+    free(m->first);
+    m->first = NULL;
+    if (pe->rows_by_length == NULL)
+        return;
+    m->first = pw_alloc((size_t)m->cfg.context + 1, sizeof *m->first);
+    pe->rows_by_length(m->pe.o.bytes, &m->cfg, m->first);
+}
+
+int pw_ids_rows(const struct pw_model *m, int P)
+{
+    int rows = P;
+    for (int l = 1; l <= P && m->first != NULL; l++)
+        rows = m->first[l] + l > rows ? m->first[l] + l : rows;
+    return rows;
+}
+
+void pw_ids_by_length(const struct pw_model *m, int T, int *ids)
+{
+    for (int r = 0; r < T; r++) /* a sequence that is too long is refused later: plan.c */
+        ids[r] = r + (T <= m->cfg.context ? m->first[T] : 0);
+}
+
 enum pw_code pw_ids_batch(struct pw_model *m, struct pw_batch *out, const struct pw_batch *b, bool train,
                           struct pw_err *err)
 {
     const struct pw_pe *pe = m->pe.pe;
     *out = *b;
-    if (pe->ids == NULL || b->order != NULL)
+    if ((pe->ids == NULL && m->first == NULL) || b->order != NULL)
         return PW_OK;
     enum pw_code code = fit_ids(m, b->n_rows, b->n_seqs, err);
     if (code != PW_OK)
         return code;
+    out->pos = m->ids;
+    out->order = b->pos;
+    for (int s = 0; s < b->n_seqs && m->first != NULL; s++)
+        pw_ids_by_length(m, b->start[s + 1] - b->start[s], m->ids + b->start[s]);
+    if (m->first != NULL)
+        return PW_OK;
     for (int s = 0; s < b->n_seqs; s++)
         m->sequences[s] = (struct pw_pe_sequence){.tokens = b->tokens + b->start[s],
                                                   .T = b->start[s + 1] - b->start[s],
                                                   .train = train,
                                                   .key = train && b->chance != NULL ? b->chance[s] : 0};
     pe->ids(m->pe.o.bytes, &m->cfg, m->sequences, b->n_seqs, m->ids);
-    out->pos = m->ids;
-    out->order = b->pos;
     return PW_OK;
 }
 
@@ -88,6 +121,7 @@ enum pw_code pw_model_added(struct pw_model *m, const int *tokens, int T, float 
 
 void pw_ids_fini(struct pw_model *m)
 {
+    free(m->first);
     free(m->ids);
     free(m->sequences);
 }

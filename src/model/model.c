@@ -126,6 +126,7 @@ static enum pw_code init(struct pw_model *m, struct pw_err *err)
     if (code)
         return code;
     m->workers = m->ops->workers(m->be);
+    pw_ids_form(m);
     m->mats = calloc(n_mats, sizeof *m->mats);
     m->iota = malloc((size_t)m->cfg.context * sizeof *m->iota);
     m->sums = m->ops->alloc(m->be, 2 * sizeof *m->sums);
@@ -250,6 +251,7 @@ void pw_model_tune(struct pw_model *m, const struct pw_pe_use_opts *pe)
     pw_work_fini(m, &m->train);
     pw_work_fini(m, &m->eval);
     m->pe = *pe;
+    pw_ids_form(m);
     m->stale = PW_STALE_ALL;
     pw_model_changed(m);
 }

@@ -66,8 +66,8 @@ struct pw_batch_plan {
     size_t max_save;
 
     /* The staged batch. A training step begins with AdamW's rates (struct pw_adamw_seg); evaluation has none.
-     * Then follow dropout's key [2], the bits of the loss scale, tokens, pos, the rows of added tables that
-     * are not chosen by position, and the order if it differs from pos. The targets, scored rows and starts
+     * Then follow dropout's key [2], the bits of the loss scale, tokens, pos, the order if it differs from
+     * pos, and the rows of added tables that are not chosen by position. The targets, scored rows and starts
      * come last; rows and starts are relative to the chunk. Up to `places` steps of equal sizes are
      * contiguous, so that one call can submit them; `staged` counts them. */
     int *host, *mem; /* [places][ints], on the host and on the backend */
@@ -229,9 +229,10 @@ struct pw_model {
     float *tap, *tap_host;        /* inspection: on the backend, on the host */
     size_t tap_cap, tap_host_cap;
     int *iota; /* [context] 0, 1, 2, ..., on the host */
-    int *ids;  /* [ids_cap] position ids of the last batch, if the encoding makes them */
+    int *ids;  /* [ids_cap] position ids of the last batch, if the encoding makes them, or rows by length */
     struct pw_pe_sequence *sequences; /* [sequences_cap] scratch for them */
     int ids_cap, sequences_cap;
+    int *first;   /* [context+1] rows_by_length of the encoding; NULL: it has none */
     size_t tiles; /* tiles of all tensors: backend.h, adamw */
     int *spoilt;  /* [1] on the backend: backend.h, reduce */
 
@@ -308,6 +309,12 @@ struct pw_seqs pw_chunk_seqs(const struct pw_batch_plan *plan, const struct pw_c
  * that has them already is copied. */
 enum pw_code pw_ids_batch(struct pw_model *m, struct pw_batch *out, const struct pw_batch *b, bool train,
                           struct pw_err *err);
+/* Call after the encoding changed: sets m->first. */
+void pw_ids_form(struct pw_model *m);
+/* Returns the rows of cosine, sine and gain for sequences of up to P tokens. */
+int pw_ids_rows(const struct pw_model *m, int P);
+/* Writes the rows of a sequence of T tokens; m->first must be set. */
+void pw_ids_by_length(const struct pw_model *m, int T, int *ids);
 /* Returns a bound above n ids, at least `least`. */
 int pw_ids_bound(const int *ids, int n, int least);
 void pw_ids_fini(struct pw_model *m);
@@ -369,6 +376,8 @@ void pw_tables_lay(struct pw_model *m, int positions);
 /* Builds tables for at least P positions. After a rebuild all derived data is stale and a step that has
  * yielded is abandoned. PW_EUSER if an offset leaves too few learned rows. */
 enum pw_code pw_tables_fit(struct pw_model *m, int P, struct pw_err *err);
+/* Returns for how many positions tables are built if P are needed; it may exceed the context. */
+int pw_tables_room(const struct pw_model *m, int P);
 void pw_tables_fini(struct pw_model *m);
 
 /* ---- learned.c */

@@ -92,12 +92,17 @@ float pw_pe_bias_at(const struct pw_pe_tables *t, int h, int query, int key)
     return t->bias[(size_t)h * (2 * P - 1) + (P - 1) + (size_t)query - (size_t)key];
 }
 
-bool pw_pe_uses_length(const struct pw_pe *pe)
+bool pw_pe_adds_by_length(const struct pw_pe *pe)
 {
     for (int k = 0; k < PW_PE_ADDS; k++)
         if (pe->by[k] > PW_PE_BY_POSITION)
             return true;
     return false;
+}
+
+bool pw_pe_uses_length(const struct pw_pe *pe)
+{
+    return pw_pe_adds_by_length(pe) || pe->rows_by_length != NULL;
 }
 
 int pw_pe_row(enum pw_pe_by by, int pos, int l)

@@ -8,7 +8,8 @@
  *
  * Rows added to the embeddings come from one table, or from two that are concatenated or summed. A row is
  * chosen by the position, or by a rule that needs the length l of the whole sequence (pw_pe_uses_length). A
- * causal model cannot know l. In a batch each sequence has its own l; in decoding l is the current length.
+ * causal model cannot know l. In a batch each sequence has its own l; in decoding l is the current length. A
+ * rotation can depend on l, too (rows_by_length).
  *
  * Tables are read at position ids. These count the rows of a sequence, unless the encoding reads them from
  * tokens or from chance (ids). Then a batch is planned with its ids, and a decoder keeps the rows before the
@@ -63,11 +64,17 @@ enum { PW_PE_ADDS = 2 }; /* most added tables */
 struct pw_pe_tables {
     int P;
     size_t turn_layer, gain_layer, bias_layer; /* strides of cosine and sine, of gain, of bias or dense */
+    /* Rows of cosine, sine and gain; P, unless first is given (rows_by_length, [context+1]): then lengths up
+     * to P are filled. With rows_by_length and without first, all rows are for length P. */
+    int rows;
+    const int *first;
     double from, step;      /* row r is for position from + r * step; distances are times step: tune.c */
     float *add[PW_PE_ADDS]; /* [P,W]; W is C, or C/2 if two tables are concatenated */
     float *added;           /* [P,C] sum for a sequence of length P; build leaves it alone */
-    float *cosine, *sine;   /* [P,pairs]; with key_turns [2P,pairs]: rows of queries, then those of keys */
-    /* [P] factor on each query, or with head_gains [H,P]; logn of tune.c is multiplied in after build */
+    /* [rows,pairs]; with key_turns [2*rows,pairs]: rows of queries, then those of keys */
+    float *cosine, *sine;
+    /* [rows] factor on each query, or with head_gains [H,rows]; logn of tune.c is multiplied in after build
+     */
     float *gain;
     float *bias;  /* [H,2P-1], entry P-1+r for distance r = query - key; r >= 0 is the causal half */
     float *dense; /* [H,P,P], entry (h, query, key); 0 where the mask hides the key */
@@ -156,6 +163,12 @@ struct pw_pe {
     void (*ids)(const void *opts, const struct pw_config *cfg, const struct pw_pe_sequence *s, int n,
                 int *ids);
 
+    /* ROTATION whose rows depend on the length l of the sequence, with those of GAIN. Writes first
+     * [context+1]: a sequence of l tokens reads rows first[l]..first[l]+l-1; first[1] is 0. Returns the
+     * number of rows. Not with computed tables, a dense bias, or scores that read positions. NULL: the row is
+     * the position. */
+    int (*rows_by_length)(const void *opts, const struct pw_config *cfg, int *first);
+
     /* Fills the fixed tables; NULL: there are none. */
     void (*build)(const void *opts, const struct pw_config *cfg, struct pw_pe_tables *t);
 
@@ -213,9 +226,11 @@ struct pw_pe_tables pw_pe_tables_at(const struct pw_pe_tables *t, int layer);
  * The tables must have a bias. */
 float pw_pe_bias_at(const struct pw_pe_tables *t, int h, int query, int key);
 
-/* Returns true if an added row depends on the sequence length. Training then reveals the answer's length to a
- * causal model. In decoding every new token changes the rows of all earlier ones, so no key can be cached. */
+/* Returns true if an added row, or a rotation, depends on the sequence length. Training then reveals the
+ * answer's length to a causal model. In decoding a new token can change the rows of all earlier ones. */
 bool pw_pe_uses_length(const struct pw_pe *pe);
+/* Returns true if an added row does: then every new token changes earlier rows, and no key can be cached. */
+bool pw_pe_adds_by_length(const struct pw_pe *pe);
 /* Returns the row for position pos of a sequence of length l. */
 int pw_pe_row(enum pw_pe_by by, int pos, int l);
 /* The number of added tables, and their width W in a model of width C. */

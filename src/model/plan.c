@@ -87,20 +87,28 @@ static int rounded(int n, int to)
     return (n + to - 1) / to * to;
 }
 
+/* Returns a bound above the positions of a batch, at least `least`. With rows by length, its ids are no
+ * positions. */
+static int positions_of(const struct pw_model *m, const struct pw_batch *b, int least)
+{
+    return pw_ids_bound(m->first != NULL && b->order != NULL ? b->order : b->pos, b->n_rows, least);
+}
+
 /* Everything depends on the rounded sizes alone, also the number of sequences. The padding sequences hold up
  * to one grain of rows together and are often empty. */
-static struct pw_sizes sizes_of(const struct pw_batch_plan *plan, const struct pw_batch *b, int context)
+static struct pw_sizes sizes_of(const struct pw_model *m, const struct pw_batch_plan *plan,
+                                const struct pw_batch *b)
 {
     struct pw_sizes z = {.rows = b->n_rows, .scored = b->n_scored, .seqs = b->n_seqs};
 
     for (int s = 0; s < b->n_seqs; s++)
         z.longest = b->start[s + 1] - b->start[s] > z.longest ? b->start[s + 1] - b->start[s] : z.longest;
-    z.positions = pw_ids_bound(b->pos, b->n_rows, z.longest);
+    z.positions = positions_of(m, b, z.longest);
     if (!plan->pads)
         return z;
     z.longest = rounded(z.longest, LEAST_PAD);
     z.positions = rounded(z.positions, LEAST_PAD);
-    z.positions = z.positions < context ? z.positions : context;
+    z.positions = z.positions < m->cfg.context ? z.positions : m->cfg.context;
     z.rows = rounded(z.rows, grain(z.rows));
     z.scored = rounded(z.scored, grain(z.scored));
     z.seqs += rounded(grain(z.rows), z.longest) / z.longest;
@@ -160,7 +168,7 @@ static enum pw_code check(const struct pw_model *m, const struct pw_batch *b, in
     }
     for (int r = 0; r < b->n_rows; r++)
         assert(b->tokens[r] >= 0 && b->tokens[r] < m->cfg.vocab && b->pos[r] >= 0);
-    *max_pos = pw_ids_bound(b->pos, b->n_rows, longest) - 1;
+    *max_pos = positions_of(m, b, longest) - 1;
     for (int i = 0; i < b->n_scored; i++) {
         assert(b->rows[i] >= (i > 0 ? b->rows[i - 1] + 1 : 0) && b->rows[i] < b->n_rows);
         assert(b->targets[i] >= 0 && b->targets[i] < m->cfg.vocab);
@@ -173,7 +181,7 @@ static enum pw_code check(const struct pw_model *m, const struct pw_batch *b, in
 
 bool pw_plan_alike(const struct pw_model *m, const struct pw_batch_plan *plan, const struct pw_batch *b)
 {
-    struct pw_sizes z = sizes_of(plan, b, m->cfg.context);
+    struct pw_sizes z = sizes_of(m, plan, b);
 
     return memcmp(&z, &plan->sizes, sizeof z) == 0;
 }
@@ -190,7 +198,7 @@ enum pw_code pw_plan_make(struct pw_model *m, struct pw_batch_plan *plan, const 
     if (code != PW_OK)
         return code;
 
-    plan->sizes = sizes_of(plan, b, m->cfg.context);
+    plan->sizes = sizes_of(m, plan, b);
     plan->n_slots = slots;
     if ((code = fit_chunks(plan, b->n_seqs, err)) || (code = pw_stage_fit(m, plan, err)))
         return code;

@@ -15,7 +15,7 @@ enum { HEAD = 4 }; /* ints between the rates and the tokens: key, scale */
 /* The number of arrays that are staged beside pos: rows of added tables, and the order. */
 static int own_rows(const struct pw_pe *pe)
 {
-    int n = pe->ids != NULL; /* the order */
+    int n = pe->ids != NULL || pe->rows_by_length != NULL; /* the order */
 
     for (int k = 0; k < PW_PE_ADDS; k++)
         n += pe->by[k] > PW_PE_BY_POSITION;
@@ -88,7 +88,7 @@ static size_t stage_added(const struct pw_pe *pe, struct pw_batch_plan *plan, co
                           size_t at)
 {
     for (int k = 0; k < PW_PE_ADDS; k++) {
-        plan->added[k] = plan->pos;
+        plan->added[k] = pe->rows_by_length != NULL ? plan->order : plan->pos;
         if (pe->by[k] <= PW_PE_BY_POSITION)
             continue;
         plan->added[k] = at;
@@ -129,7 +129,7 @@ static void pad(const struct pw_model *m, struct pw_batch_plan *plan, const stru
         plan->now[plan->tokens + r] = r % m->cfg.vocab;
         plan->now[plan->pos + r] = plan->now[plan->order + r] = at;
         for (int i = 0; i < PW_PE_ADDS; i++)
-            if (plan->added[i] != plan->pos)
+            if (plan->added[i] != plan->pos && plan->added[i] != plan->order)
                 plan->now[plan->added[i] + r] = pw_pe_row(m->pe.pe->by[i], at, T);
     }
     for (int n = b->n_scored; n < z->scored; n++)
@@ -172,8 +172,8 @@ void pw_stage(struct pw_model *m, struct pw_batch_plan *plan, const struct pw_ba
     plan->scale = plan->key + 2;
     plan->tokens = plan->key + HEAD;
     plan->pos = plan->tokens + rows;
-    size_t at = stage_added(m->pe.pe, plan, b, plan->pos + rows);
-    plan->targets = stage_order(plan, b, at);
+    size_t at = stage_order(plan, b, plan->pos + rows);
+    plan->targets = stage_added(m->pe.pe, plan, b, at);
     plan->rows = plan->targets + scored;
     plan->starts = plan->rows + scored;
     if (key != NULL)

@@ -1,7 +1,8 @@
 /* tables.c - the encoding's tables on the backend, and host copies of them for display.
  *
  * Fixed tables are built on the host in double precision for as many positions as a batch needs, in powers of
- * two up to the context. An entry does not depend on the number of positions, so growing changes no bit.
+ * two up to the context. An entry does not depend on the number of positions, so growing changes no bit. With
+ * rows by length a table grows with the square of the longest length, so its steps are smaller.
  *
  * A dense bias has an entry for every pair of positions, and its parameters change with every step. So the
  * backend computes it, for as many positions as the batch of a step has; evaluation, decoding and inspection
@@ -15,6 +16,8 @@
 #include "model/model_int.h"
 
 _Static_assert(sizeof((struct pw_added *)0)->table / sizeof(float *) == PW_PE_ADDS, "what an encoding adds");
+
+enum { LEAST_ROOM = 64 }; /* positions */
 
 static int pairs_of(const struct pw_model *m)
 {
@@ -32,16 +35,16 @@ static bool has_gain(const struct pw_model *m)
     return (m->pe.pe->uses & PW_PE_GAIN) != 0 || m->pe.tune.logn > 0;
 }
 
-/* Rows of cosines of one layer for P positions: those of queries, then those of keys if they differ. */
-static size_t turn_rows(const struct pw_model *m, int P)
+/* Cosines of one layer in tables of so many rows: those of queries, then those of keys if they differ. */
+static size_t turn_rows(const struct pw_model *m, int rows)
 {
-    return (size_t)P * (m->pe.pe->key_turns ? 2 : 1);
+    return (size_t)rows * (m->pe.pe->key_turns ? 2 : 1);
 }
 
-/* Gains of one layer for P positions. */
-static size_t gains_of(const struct pw_model *m, int P)
+/* Gains of one layer. */
+static size_t gains_of(const struct pw_model *m, int rows)
 {
-    return (size_t)P * (size_t)(m->pe.pe->head_gains ? m->cfg.heads : 1);
+    return (size_t)rows * (size_t)(m->pe.pe->head_gains ? m->cfg.heads : 1);
 }
 
 /* Sets the strides of tables that differ by layer. */
@@ -49,22 +52,29 @@ static void set_strides(const struct pw_model *m, struct pw_pe_tables *t)
 {
     unsigned by = m->pe.pe->by_layer;
 
-    t->turn_layer = by & PW_PE_ROTATION ? turn_rows(m, t->P) * (size_t)pairs_of(m) : 0;
-    t->gain_layer = by & PW_PE_GAIN ? gains_of(m, t->P) : 0;
+    t->turn_layer = by & PW_PE_ROTATION ? turn_rows(m, t->rows) * (size_t)pairs_of(m) : 0;
+    t->gain_layer = by & PW_PE_GAIN ? gains_of(m, t->rows) : 0;
     t->bias_layer = by & PW_PE_BIASES ? pw_bias_of_head(m, t->P) * (size_t)m->cfg.heads : 0;
 }
 
-/* Builds host tables for P positions: fixed tables filled, the others zero. */
-static enum pw_code build(const struct pw_model *m, int P, struct pw_pe_tables *t, struct pw_err *err)
+/* Builds host tables for P positions: fixed tables filled, the others zero. first: rows_by_length, or NULL.
+ */
+static enum pw_code build(const struct pw_model *m, int P, const int *first, struct pw_pe_tables *t,
+                          struct pw_err *err)
 {
     const struct pw_pe *pe = m->pe.pe;
+    int turned = first != NULL ? pw_ids_rows(m, P) : P;
     size_t rows = (size_t)P, pairs = (size_t)pairs_of(m);
     size_t biases = layers_of(m, PW_PE_BIASES) * pw_bias_of_head(m, P) * (size_t)m->cfg.heads;
-    size_t turns = layers_of(m, PW_PE_ROTATION) * turn_rows(m, P) * pairs,
-           gains = layers_of(m, PW_PE_GAIN) * gains_of(m, P);
+    size_t turns = layers_of(m, PW_PE_ROTATION) * turn_rows(m, turned) * pairs,
+           gains = layers_of(m, PW_PE_GAIN) * gains_of(m, turned);
     bool added = true;
 
-    *t = (struct pw_pe_tables){.P = P, .from = (double)m->pe.tune.offset, .step = (double)m->pe.tune.stretch};
+    *t = (struct pw_pe_tables){.P = P,
+                               .rows = turned,
+                               .first = first,
+                               .from = (double)m->pe.tune.offset,
+                               .step = (double)m->pe.tune.stretch};
     set_strides(m, t);
     for (int k = 0; k < pw_pe_adds(pe); k++) {
         t->add[k] = calloc(rows * pw_pe_add_width(pe, m->cfg.width), sizeof(float));
@@ -164,11 +174,11 @@ static bool set_turns(struct pw_model *m, const struct pw_pe_tables *host)
         t->turn[l] =
             (struct pw_turn){turns ? t->cosine + l * host->turn_layer : NULL,
                              turns ? t->sine + l * host->turn_layer : NULL,
-                             m->pe.pe->key_turns ? host->P : 0,
+                             m->pe.pe->key_turns ? host->rows : 0,
                              pairs_of(m),
                              turns ? m->pe.pe->pairing(m->pe.o.bytes) : PW_PAIRING_INTERLEAVED,
                              t->gain != NULL ? t->gain + l * host->gain_layer : NULL,
-                             m->pe.pe->head_gains ? host->P : 0,
+                             m->pe.pe->head_gains ? host->rows : 0,
                              pw_table_learned(m, PW_TABLE_GAIN) || pw_table_learned(m, PW_TABLE_COSINE)};
     return t->turn != NULL;
 }
@@ -195,7 +205,7 @@ static bool send_all(struct pw_model *m, const struct pw_pe_tables *host)
     const struct pw_pe *pe = m->pe.pe;
     struct pw_tables *t = &m->tables;
     size_t rows = (size_t)host->P,
-           turns = layers_of(m, PW_PE_ROTATION) * turn_rows(m, host->P) * (size_t)pairs_of(m);
+           turns = layers_of(m, PW_PE_ROTATION) * turn_rows(m, host->rows) * (size_t)pairs_of(m);
     bool learned = pw_pe_learns_rows(pe), added = true;
 
     t->P = t->laid = host->P;
@@ -211,7 +221,7 @@ static bool send_all(struct pw_model *m, const struct pw_pe_tables *host)
         t->sine = send(m, host->sine, turns * sizeof(float));
     }
     if (host->gain != NULL)
-        t->gain = send(m, host->gain, layers_of(m, PW_PE_GAIN) * gains_of(m, host->P) * sizeof(float));
+        t->gain = send(m, host->gain, layers_of(m, PW_PE_GAIN) * gains_of(m, host->rows) * sizeof(float));
     t->bias_layer = host->bias_layer;
     if (pe->uses & PW_PE_BIASES)
         t->bias =
@@ -247,11 +257,22 @@ void pw_tables_lay(struct pw_model *m, int positions)
     m->stale |= PW_STALE_TABLES;
 }
 
+int pw_tables_room(const struct pw_model *m, int P)
+{
+    int n = LEAST_ROOM;
+
+    if (m->first != NULL)
+        return (P + n - 1) / n * n;
+    while (n < P)
+        n *= 2;
+    return n;
+}
+
 enum pw_code pw_tables_fit(struct pw_model *m, int P, struct pw_err *err)
 {
     struct pw_pe_tables host;
     enum pw_code code;
-    int n = 64;
+    int n = pw_tables_room(m, P);
 
     assert(P <= m->cfg.context);
     if (m->tables.P >= P)
@@ -259,11 +280,9 @@ enum pw_code pw_tables_fit(struct pw_model *m, int P, struct pw_err *err)
     code = too_many(m, P, err);
     if (code)
         return code;
-    while (n < P)
-        n *= 2;
     if (n > most_positions(m))
         n = most_positions(m);
-    code = build(m, n, &host, err);
+    code = build(m, n, m->first, &host, err);
     if (code)
         return code;
     pw_model_abandon(m); /* the gradient of a bias has the shape of the old table */
@@ -327,7 +346,7 @@ enum pw_code pw_model_tables(struct pw_model *m, int P, struct pw_pe_tables *out
     if (code == PW_OK && m->pe.pe->fill != NULL)
         code = pw_tables_fit(m, P, err);
     if (code == PW_OK)
-        code = build(m, P, out, err);
+        code = build(m, P, NULL, out, err);
     if (code != PW_OK)
         return code;
     if (m->lay.pe != PW_ABSENT)

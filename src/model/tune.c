@@ -68,7 +68,7 @@ enum pw_code pw_pe_tune_check(const struct pw_pe_use_opts *use, const struct pw_
         return pw_fail(err, PW_EUSER, "logn=%d: with causal=off every query sees all keys", t->logn);
     if (t->logn > 0 && pw_pe_computes(pe, PW_TABLE_GAIN))
         return pw_fail(err, PW_EUSER, "%s: logn=%d: its factor on scores is learned", pe->name, t->logn);
-    if (t->logn > 0 && pe->ids != NULL)
+    if (t->logn > 0 && (pe->ids != NULL || pe->rows_by_length != NULL))
         return pw_fail(err, PW_EUSER, "%s: logn=%d: its positions do not count the keys", pe->name, t->logn);
     if (t->logn > 0 && (pe->uses & PW_PE_KEYS) != 0)
         return pw_fail(err, PW_EUSER, "%s: logn=%d: not allowed with relative keys", pe->name, t->logn);

@@ -151,7 +151,7 @@ static void add_factors(struct measure *w, int T)
     }
 }
 
-static enum pw_code add_sample(struct measure *w, const int *tokens, int T, struct pw_err *err)
+static enum pw_code add_sample_of(struct measure *w, const int *tokens, int T, struct pw_err *err)
 {
     const struct pw_config *cfg = w->cfg;
     size_t layer = (size_t)T * cfg->heads * cfg->head_width;
@@ -177,6 +177,23 @@ static enum pw_code add_sample(struct measure *w, const int *tokens, int T, stru
     w->q = q;
     w->key = key;
     return PW_OK;
+}
+
+/* If the rotation depends on the length, that of a sample is undone by its own tables. The kernel has the
+ * rotation of a sequence of N tokens. */
+static enum pw_code add_sample(struct measure *w, const int *tokens, int T, struct pw_err *err)
+{
+    struct pw_pe_tables own, of_kernel = w->t;
+    if (w->pe->pe->rows_by_length == NULL)
+        return add_sample_of(w, tokens, T, err);
+    enum pw_code code = pw_model_tables(w->m, T, &own, err);
+    if (code != PW_OK)
+        return code;
+    w->t = pw_pe_tables_at(&own, w->k->layer);
+    code = add_sample_of(w, tokens, T, err);
+    w->t = of_kernel;
+    pw_pe_tables_free(&own);
+    return code;
 }
 
 /* ---- the encoding's contribution */
@@ -357,7 +374,8 @@ enum pw_code pw_kernel_measure(const struct pw_kernel *k, struct pw_model *m, co
         int T = samples->start[s + 1] - samples->start[s];
         w.longest = T > w.longest ? T : w.longest;
     }
-    w.P = w.longest > w.P ? w.longest : w.P;
+    if (w.pe->pe->rows_by_length == NULL) /* otherwise samples have tables of their own */
+        w.P = w.longest > w.P ? w.longest : w.P;
     if (w.pe->pe->ids != NULL) /* a position can be any below the context */
         w.P = w.cfg->context;
     w.pairs = w.pe->pe->uses & PW_PE_ROTATION ? w.pe->pe->pairs(w.pe->o.bytes, w.cfg) : 0;

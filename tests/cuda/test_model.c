@@ -232,9 +232,12 @@ static void both(struct pair *p, struct pw_batch *const *b, int n)
 static void test_groups(void **state)
 {
     const char *const encodings[] = {
-        "none", "t5", "fire", /* the gradients of all but the first are compared */
+        "none",
+        "t5",
+        "fire", /* the gradients of all but the first are compared */
         "expr 'a = learn(1) per pair; t = learn(1) per head; angle = a * i / (p + 1); scale = t'",
-        "expr 'position = sample(i, 20, 96); angle = position(i)'"};
+        "expr 'position = sample(i, 20, 96); angle = position(i)'",
+        "expr 'angle = i * (p + 1) / n'"};
     static const uint64_t chance[SEQS] = {7, 8, 9};
     const char *const turns[] = {"aaaaaaaa", "abcabcab", "aaLbbbba", "aab"};
     struct pw_batch *kinds[128] = {0}, *b[PW_FLIGHTS];

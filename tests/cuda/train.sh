@@ -30,10 +30,11 @@ norms='model layers=2 width=12 heads=3 norm=layernorm norm_at=both act=gelu bias
 [ "$(digests "$norms; train 2; digest")" = "$(digests "backend cuda mode=ref; $norms; train 2; digest")" ] ||
     fail "ref has other bits with LayerNorm, GELU, biases and dropout"
 
-# Learned formulas: by distance, of a layer and dense with a mask, and a network.
+# Learned formulas: by distance, of a layer and dense with a mask, and a network; rotations by keys and by length.
 for formula in 'a = learn(1) per head; bias = -softplus(a) * log1p(d)' \
     'a = learn(0.3) per head; T = learn(normal(0.2), 9) per layer; bias = T(i * 0.3) * tanh(a * j) + a * T[d]; mask = d < 5' \
     'angle = (i + key) * 100 ** (-2 * p / D); gain = 0.9 ** ((key ? -1 : 1) * i * (p + 1)); pairing = interleaved' \
+    'angle = (i + 3 * key) / n * (p + 1) + l; bias = -d / (h + 1); scale = 1 + i / 50 + h; embed = sin(i + c)' \
     'w = learn(normal(1)) per channel; r = learn(1) per pair; t = learn(0.5) per head, layer; embed = w * cos(i / 5); angle = r * i / (p + 1); t0 = learn(0.1) per layer; gain = 1 + t0 * p; scale = t * log(n + 2)' \
     'a = learn(0.1); bias = mlp(log1p(abs(a) * d) / log1p(abs(a) * max(i, 4)), hidden=5)'; do
     learned="$tiny; pe expr '$formula'; train 3; eval lengths=1..9 samples=1; train 2; digest"

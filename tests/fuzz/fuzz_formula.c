@@ -20,6 +20,25 @@ static double sorted_number(void *arg, int draw, double k, double n, double m)
     return k + n + m;
 }
 
+/* At another position the plan gives the value of a whole evaluation, but for a sum of too many terms. */
+static void follow(const struct pw_expr *x, enum pw_stage stage, const double *vars,
+                   const double *const *params, double *regs)
+{
+    static double again[PW_EXPR_NODES];
+    static int nodes[PW_EXPR_NODES];
+    const uint64_t changed = UINT64_C(1) << PW_VAR_I | UINT64_C(1) << PW_VAR_DISTANCE;
+    double moved[PW_VARS];
+    memcpy(moved, vars, sizeof moved);
+    moved[PW_VAR_I] = 9;
+    moved[PW_VAR_DISTANCE] = 7;
+    pw_expr_eval(x, stage, vars, params, regs);
+    int n = pw_expr_plan(x, stage, regs, changed, nodes);
+    double a = pw_expr_follow(x, stage, moved, params, regs, nodes, n),
+           b = pw_expr_eval(x, stage, moved, params, again);
+    if (a == a && b == b && memcmp(&a, &b, sizeof a) != 0)
+        abort();
+}
+
 /* Evaluates every stage with its gradient; any value is allowed, also NaN. */
 static void run(const struct pw_expr *x)
 {
@@ -35,6 +54,7 @@ static void run(const struct pw_expr *x)
         if (pw_expr_has(x, (enum pw_stage)s)) {
             pw_expr_eval(x, (enum pw_stage)s, vars, params, regs);
             pw_expr_gradient(x, (enum pw_stage)s, vars, params, regs, 1, grads, adjoint);
+            follow(x, (enum pw_stage)s, vars, params, regs);
         }
     if (pw_expr_by_data(x))
         pw_expr_eval_position(x, vars, regs, sorted_number, NULL);

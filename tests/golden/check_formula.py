@@ -60,6 +60,8 @@ FORMULAS = [
     "angle = w * i * 100 ** (-2 * p / D); gain = g + T[i % 3]",
     "angle = i * 100 ** (-2 * p / D); gain = 0.9 ** ((key ? -1 : 1) * (p + 1) * i / 40); pairing = interleaved",
     "angle = (i + 3 * key) * 100 ** (-2 * p / D); pairing = half",
+    "b = 10000 * (2 * max(n, 8) / 8 - 1) ** (D / max(D - 2, 1)); angle = i * b ** (-2 * p / D)",
+    "angle = (i + key) / n * (p + 1); gain = n > 9 ? 1.5 : 1; bias = -0.1 * d",
     "bias = -0.3 * d stretch=0.5",
     "bias = -0.01 * i * d stretch=0.5 offset=3",
     "bias = -0.3 * d gain=2 temperature=1.5 logn=4",

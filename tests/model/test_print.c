@@ -9,9 +9,11 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "model/expr/formula_text.h"
+#include "model/expr/numbers.h"
 #include "ref_toy.h"
 
 #define SHAPE "layers=2 width=32 heads=4 context=64"
@@ -185,9 +187,42 @@ static void test_refused(void **state)
     }
 }
 
+/* The indices of an array are those of the formula; constant ones are numbers. */
+static void test_latex_data(void **state)
+{
+    static const struct {
+        const char *index, *want;
+    } cases[] = {
+        {"h, i, j", "h, i, j"},
+        {"H - 1 - h, d + 1, 4", "H - 1 - h, d + 1, 4"},
+        {"0, 1, d", "0, 1, d"},
+        {"9, d, -3", "1, d, 0"},
+        {"1, 2, 4", "1, 2, 4"},
+        {"h, 2, i", "h, 2, i"},
+        {"1, min(i, 2), j", "1, \\min\\left(i, 2\\right), j"},
+    };
+    static const float some[2 * 3 * 5] = {1};
+    const struct pw_numbers *data;
+    struct pw_err err;
+    (void)state;
+    assert_int_equal(pw_numbers_keep(&data, some, (const int[]){2, 3, 5}, 3, &err), PW_OK);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        char formula[200], want[200];
+        snprintf(formula, sizeof formula, "bias = %s[%s]", data->name, cases[k].index);
+        snprintf(want, sizeof want, "&= \\operatorname{data}_{1}\\left[%s\\right]\n", cases[k].want);
+        has_lines(formula, 0, PW_FORMULA_LATEX, want);
+    }
+    has_lines("bias = 1", 0, PW_FORMULA_LATEX, "&= 1\n");
+    char formula[200], want[200];
+    snprintf(formula, sizeof formula, "bias = %s[h, i, j]", data->name);
+    snprintf(want, sizeof want, "%% data_1: %s, 2 x 3 x 5 numbers of a file", data->name);
+    has_lines(formula, 0, PW_FORMULA_LATEX, want);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_torch), cmocka_unit_test(test_latex),
-                                       cmocka_unit_test(test_plain), cmocka_unit_test(test_refused)};
+                                       cmocka_unit_test(test_latex_data), cmocka_unit_test(test_plain),
+                                       cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests_name("print", tests, NULL, NULL);
 }

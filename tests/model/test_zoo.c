@@ -114,9 +114,9 @@ static const struct golden cases[] = {
                 7.905694150420948e-05),
     {.pe = "rope_yarn factor=4", .stage = PW_STAGE_GAIN, .n = 1, .values = {1.138629436111989}},
     {.pe = "rope_yarn_paper factor=4", .stage = PW_STAGE_GAIN, .n = 1, .values = {1.138629436111989}},
-    {.pe = "longrope trained=4096", /* Phi-3-mini-128k at its full context */
+    {.pe = "longrope trained=4096", /* Phi-3-mini-128k beyond its trained length */
      .stage = PW_STAGE_ANGLE,
-     .set = {{PW_VAR_I, 1}, {PW_VAR_WIDTH, 96}, {PW_VAR_PAIRS, 48}, {PW_VAR_CONTEXT, 131072}},
+     .set = {{PW_VAR_I, 1}, {PW_VAR_WIDTH, 96}, {PW_VAR_PAIRS, 48}, {PW_VAR_N, 4097}},
      .over = PW_VAR_PAIR,
      .step = 6,
      .n = 8,
@@ -124,7 +124,7 @@ static const struct golden cases[] = {
                 .0003332222592469177, 5.6268285768120624e-05, 1.6139444803098775e-05, 4.95266665648924e-06}},
     {.pe = "longrope trained=4096", /* and at its trained length */
      .stage = PW_STAGE_ANGLE,
-     .set = {{PW_VAR_I, 1}, {PW_VAR_WIDTH, 96}, {PW_VAR_PAIRS, 48}, {PW_VAR_CONTEXT, 4096}},
+     .set = {{PW_VAR_I, 1}, {PW_VAR_WIDTH, 96}, {PW_VAR_PAIRS, 48}, {PW_VAR_N, 4096}},
      .over = PW_VAR_PAIR,
      .step = 6,
      .n = 8,

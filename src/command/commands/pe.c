@@ -231,6 +231,7 @@ const struct pw_command pw_cmd_pe = {
         "The two lines before expr need the length of the whole sequence, which leaks it in causal training. "
         "In\n"
         "decoding the length is the number of tokens so far, so every new token changes all earlier keys.\n"
+        "A formula whose angle or gain reads n is of this kind, too: rope_dynamic, longrope.\n"
         "'pe check expr \"FORMULA\"' swaps nothing. It says the formula's class, its number of learned "
         "parameters,\n"
         "the built-in encoding that it equals, where it is finite, and its form in FlexAttention.\n"

@@ -49,7 +49,7 @@ static void tell_met(struct pw_lab *lab, const struct pw_replica *arm, struct pw
         x->trained = d; /* a distance of tokens; the encoding's own are counted in met */
     x->met = pairs;     /* N <= context; the rest is not read */
     x->rows = rows;
-    x->by_length = pw_pe_uses_length(arm->pe.pe);
+    x->by_length = pw_pe_adds_by_length(arm->pe.pe);
     if (x->by_length) {
         x->rows = rows_of_length(arm->pe.pe, rows, x->length, context);
         free(rows);

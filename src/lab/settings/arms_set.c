@@ -252,8 +252,8 @@ void pw_lab_warn_of_length(struct pw_lab *lab, const struct pw_replica *arm)
     if (arm->cfg.causal && pw_pe_uses_length(arm->pe.pe))
         pw_lab_note(lab,
                     "arm %d: %s depends on the final length: causal training leaks it, and in decoding "
-                    "(length: the tokens so far) every new token changes all earlier keys",
-                    arm->id, arm->pe.pe->name);
+                    "(length: the tokens so far) every new token %s all earlier keys",
+                    arm->id, arm->pe.pe->name, pw_pe_adds_by_length(arm->pe.pe) ? "changes" : "can change");
 }
 
 static bool same_optim(const struct pw_optim *a, const struct pw_optim *b)

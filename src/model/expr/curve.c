@@ -14,6 +14,7 @@
 struct curve_pass {
     struct pw_formula_inputs in;
     const struct pw_config *cfg;
+    int length;  /* n of a rotation */
     double *row; /* [width] of the query, if rows are added */
 };
 
@@ -29,7 +30,7 @@ static double draw_entry(void *arg, int param, int entry)
 static double value_at(struct curve_pass *p, enum pw_stage stage, int token, int part, bool of_key,
                        double absent)
 {
-    const struct pw_formula_at at = {.query = token, .part = part, .of_key = of_key};
+    const struct pw_formula_at at = {.query = token, .part = part, .length = p->length, .of_key = of_key};
     return pw_expr_has(p->in.x, stage) ? pw_formula_value(&p->in, stage, &at) : absent;
 }
 
@@ -101,7 +102,7 @@ static bool by_head(const struct pw_expr *x, enum pw_formula_curve kind)
 enum pw_formula_curve pw_expr_curve(const struct pw_expr *x, const struct pw_config *cfg, int length,
                                     float *out)
 {
-    struct curve_pass p = {.in = pw_formula_inputs_of(x, NULL, cfg, 0, 1), .cfg = cfg};
+    struct curve_pass p = {.in = pw_formula_inputs_of(x, NULL, cfg, 0, 1), .cfg = cfg, .length = length};
     const double *param[PW_EXPR_PARAMS];
     struct pw_rng rng;
     double *first = pw_formula_first(x, draw_entry, &rng, param);

@@ -192,6 +192,7 @@ static struct pw_formula *make_formula(struct pw_expr *x, const char *text, cons
                        .score = pw_formula_score,
                        .computed = pw_formula_computed(x),
                        .ids = pw_expr_by_data(x) ? pw_formula_ids : NULL,
+                       .rows_by_length = pw_formula_by_length(x) ? pw_formula_lengths : NULL,
                        .params = learns ? pw_formula_params : NULL,
                        .fill = learns ? pw_formula_fill : NULL,
                        .fill_bwd = learns ? pw_formula_fill_bwd : NULL,

@@ -118,6 +118,64 @@ double pw_expr_eval_changed(const struct pw_expr *x, enum pw_stage stage, const 
     return regs[x->root[stage]];
 }
 
+/* Marks the nodes without counters that the root reads. A sum evaluates all nodes of its loop, so with one
+ * all nodes are marked. */
+static void mark_read(const struct pw_expr *x, int root, const double *regs, uint64_t changed, bool *read)
+{
+    bool all = false;
+    memset(read, 0, PW_EXPR_NODES * sizeof *read);
+    read[root] = true;
+    for (int k = root; k >= 0 && !all; k--) {
+        const struct pw_node *node = &x->node[k];
+        bool chosen = node->op == PW_NODE_SELECT && (x->node[node->arg[0]].vars & changed) == 0;
+        int skipped = !chosen ? -1 : regs[node->arg[0]] != 0 ? 2 : 1;
+        all = read[k] && node->op == PW_NODE_SUM;
+        for (int i = 0; i < 3 && read[k]; i++)
+            if (node->arg[i] >= 0 && i != skipped)
+                read[node->arg[i]] = true;
+    }
+    for (int k = 0; k <= root && all; k++)
+        read[k] = x->node[k].counters == 0;
+}
+
+int pw_expr_plan(const struct pw_expr *x, enum pw_stage stage, const double *regs, uint64_t changed,
+                 int *nodes)
+{
+    bool read[PW_EXPR_NODES];
+    int n = 0;
+    mark_read(x, x->root[stage], regs, changed, read);
+    for (int k = 0; k <= x->root[stage]; k++)
+        if (read[k] && (x->node[k].vars & changed) != 0)
+            nodes[n++] = k;
+    return n;
+}
+
+double pw_expr_follow(const struct pw_expr *x, enum pw_stage stage, const double *vars,
+                      const double *const *param, double *regs, const int *nodes, int n)
+{
+    struct pass p; /* a sum sets its counter before it is read */
+    p.x = x;
+    p.vars = vars;
+    p.param = param;
+    p.regs = regs;
+    p.terms = 0;
+    p.sorted = NULL;
+    for (int k = 0; k < n; k++) { /* the frequent nodes; a table has thousands of entries */
+        const struct pw_node *node = &x->node[nodes[k]];
+        const int *arg = node->arg;
+        if (node->op == PW_NODE_VAR) {
+            regs[nodes[k]] = vars[node->index];
+        } else if (node->op == PW_NODE_CALL) {
+            const double a[3] = {arg[0] >= 0 ? regs[arg[0]] : 0, arg[1] >= 0 ? regs[arg[1]] : 0,
+                                 arg[2] >= 0 ? regs[arg[2]] : 0};
+            regs[nodes[k]] = pw_function_value(node->index, a);
+        } else {
+            regs[nodes[k]] = value_of(&p, nodes[k]);
+        }
+    }
+    return regs[x->root[stage]];
+}
+
 double pw_expr_eval(const struct pw_expr *x, enum pw_stage stage, const double *vars,
                     const double *const *param, double *regs)
 {

@@ -26,6 +26,14 @@
  * sum(k=A..B, e) adds e for whole numbers k; an evaluation with more than 65,536 terms is NaN. mlp(x,
  * hidden=K) is a small learned network, 1 -> K -> 1 with a ReLU, whose first layer all heads share.
  *
+ * In `angle` and `gain` n is the length of the whole sequence, elsewhere that up to the query. So a longer
+ * sequence rotates all of its queries and keys by other angles, as dynamic NTK does; in decoding n is the
+ * number of tokens so far.
+ *
+ * `score` and `mask` read no learned parameters. A mask has no gradient. The gradient of a score's parameter
+ * would be a sum over all pairs of a step, inside of every backend's attention and in one written order; no
+ * operation of backend.h has it. `tune` changes an option of a trained model, as the cap of soft_cap.
+ *
  * The stage `position` can read the tokens of the sequence, and chance:
  *
  *   token(i)        class of token i, one of the numbers word, digit, separator, symbol and last
@@ -169,6 +177,13 @@ double pw_expr_eval(const struct pw_expr *x, enum pw_stage stage, const double *
  * 1 << enum pw_expr_var. */
 double pw_expr_eval_changed(const struct pw_expr *x, enum pw_stage stage, const double *vars,
                             const double *const *param, double *regs, uint64_t changed);
+/* Lists in nodes [pw_expr_n_nodes] what must be evaluated again when only the variables in `changed` change,
+ * and returns their number. regs: of an evaluation. A branch that is not chosen is left out, if its condition
+ * can't change, so regs is then no start for pw_expr_eval_changed. */
+int pw_expr_plan(const struct pw_expr *x, enum pw_stage stage, const double *regs, uint64_t changed,
+                 int *nodes);
+double pw_expr_follow(const struct pw_expr *x, enum pw_stage stage, const double *vars,
+                      const double *const *param, double *regs, const int *nodes, int n);
 /* Evaluates a position that reads tokens or chance. sorted(arg, draw, k, n, m) is sample(k, n, m). */
 typedef double pw_expr_sorted(void *arg, int draw, double k, double n, double m);
 double pw_expr_eval_position(const struct pw_expr *x, const double *vars, double *regs,

@@ -31,6 +31,7 @@ struct pw_formula_inputs {
                                    change */
     struct {
         double vars[PW_VARS], *regs; /* of the last value of this stage; regs NULL: there was none */
+        bool partial;                /* regs has old values of other positions */
     } last[PW_STAGES];
 };
 struct pw_formula_inputs pw_formula_inputs_of(const struct pw_expr *x, const void *opts,
@@ -43,6 +44,7 @@ struct pw_formula_at {
     int layer, head, query,
         key;     /* query and key: indices; of a bias by distance, any pair at this distance */
     int part;    /* pair or channel */
+    int length;  /* n, in a rotation; 0: the query is the last token */
     bool of_key; /* of a rotation */
 };
 /* Returns the value of a stage. Repeats only what depends on variables that changed since the stage's last
@@ -60,6 +62,17 @@ int pw_formula_heads(const struct pw_expr *x, const struct pw_config *cfg, enum 
  * encoding.c */
 unsigned pw_formula_uses(const struct pw_expr *x);
 unsigned pw_formula_by_layer(const struct pw_expr *x);
+
+/* Do the rows of a rotation depend on the length of the sequence? formula_lengths.c */
+bool pw_formula_by_length(const struct pw_expr *x);
+/* rows_by_length of pe.h. The check must have passed. */
+int pw_formula_lengths(const void *opts, const struct pw_config *cfg, int *first);
+/* Fails if the rows of all lengths need too much memory, or have a value that no table can hold. */
+enum pw_code pw_formula_check_lengths(const void *opts, const struct pw_config *cfg, double from, double step,
+                                      struct pw_err *err);
+/* Fails if angle or gain has such a value at a position of a sequence of this length. formula_check.c */
+enum pw_code pw_formula_check_turns(struct pw_formula_inputs *in, const struct pw_config *cfg, int length,
+                                    struct pw_err *err);
 
 /* Fails if the stage score can't be computed in this model: formula_score.c. */
 enum pw_code pw_formula_check_score(const void *opts, const struct pw_config *cfg, double from, double step,

@@ -157,24 +157,38 @@ static enum pw_code check_biases(struct pw_formula_inputs *in, const struct pw_c
     return code;
 }
 
+/* Checks the rows of a stage: in a rotation those of a sequence of this length, 0: n is that up to the query.
+ */
 static enum pw_code check_rows(struct pw_formula_inputs *in, const struct pw_config *cfg, enum pw_stage stage,
-                               struct pw_err *err)
+                               int length, struct pw_err *err)
 {
+    int positions = length > 0 ? length : cfg->context;
     int parts = stage == PW_STAGE_EMBED ? cfg->width : stage == PW_STAGE_SCALE ? 1 : cfg->head_width / 2;
     int heads = pw_formula_heads(in->x, cfg, stage, stage), kinds = pw_formula_key_turns(in->x) ? 2 : 1;
-    struct pw_formula_at at = {0};
+    struct pw_formula_at at = {.length = length};
     enum pw_code code = PW_OK;
     double value;
     if (is_safe(in, cfg, stage))
         return PW_OK;
     for (; code == PW_OK && at.layer < pw_formula_layers(in->x, cfg, stage, stage); at.layer++)
         for (at.head = 0; code == PW_OK && at.head < heads; at.head++)
-            for (at.query = 0; code == PW_OK && at.query < cfg->context; at.query++)
+            for (at.query = 0; code == PW_OK && at.query < positions; at.query++)
                 for (int n = 0; code == PW_OK && n < parts * kinds; n++) {
                     at.part = n / kinds;
                     at.of_key = n % kinds == 1;
                     code = check_value(in, stage, false, &at, &value, err);
                 }
+    return code;
+}
+
+enum pw_code pw_formula_check_turns(struct pw_formula_inputs *in, const struct pw_config *cfg, int length,
+                                    struct pw_err *err)
+{
+    enum pw_code code = PW_OK;
+    if (pw_expr_has(in->x, PW_STAGE_ANGLE))
+        code = check_rows(in, cfg, PW_STAGE_ANGLE, length, err);
+    if (code == PW_OK && pw_expr_has(in->x, PW_STAGE_GAIN))
+        code = check_rows(in, cfg, PW_STAGE_GAIN, length, err);
     return code;
 }
 
@@ -192,7 +206,8 @@ enum pw_code pw_formula_check_at(const void *opts, const struct pw_config *cfg, 
     static const enum pw_stage rows[] = {PW_STAGE_EMBED, PW_STAGE_ANGLE, PW_STAGE_GAIN, PW_STAGE_SCALE};
     const struct pw_formula *f = pw_formula_of(opts);
     struct pw_formula_inputs in = pw_formula_inputs_of(f->x, opts, cfg, from, step);
-    enum pw_code code = PW_OK;
+    bool by_length = pw_formula_by_length(f->x);
+    enum pw_code code = by_length ? pw_formula_check_lengths(opts, cfg, from, step, err) : PW_OK;
     for (int sign = 1; sign >= -1 && code == PW_OK; sign -= 2) {
         const double *param[PW_EXPR_PARAMS];
         double *first = pw_formula_first(f->x, constant, &sign, param);
@@ -201,8 +216,9 @@ enum pw_code pw_formula_check_at(const void *opts, const struct pw_config *cfg, 
         if ((f->pe.uses & PW_PE_BIASES) != 0 && (sign > 0 || pw_expr_learns(f->x, PW_STAGE_BIAS)))
             code = check_biases(&in, cfg, (f->pe.uses & PW_PE_DENSE) != 0, err);
         for (int k = 0; code == PW_OK && k < 4; k++)
-            if (pw_expr_has(f->x, rows[k]) && (sign > 0 || pw_expr_learns(f->x, rows[k])))
-                code = check_rows(&in, cfg, rows[k], err);
+            if (pw_expr_has(f->x, rows[k]) && (sign > 0 || pw_expr_learns(f->x, rows[k])) &&
+                !(by_length && (rows[k] == PW_STAGE_ANGLE || rows[k] == PW_STAGE_GAIN)))
+                code = check_rows(&in, cfg, rows[k], 0, err);
         in.param = NULL;
         free(first);
     }
@@ -245,10 +261,8 @@ static const struct {
     {PW_STAGE_EMBED, PW_VAR_N, "n", "a token's embedding does not depend on what follows"},
     {PW_STAGE_ANGLE, PW_VAR_HEAD, "h", "heads share their rotation"},
     {PW_STAGE_ANGLE, PW_VAR_CHANNEL, "c", "a rotation has pairs p"},
-    {PW_STAGE_ANGLE, PW_VAR_N, "n", "a key is rotated once for all queries; use i or L"},
     {PW_STAGE_GAIN, PW_VAR_HEAD, "h", "heads share their rotation; 'scale' has h"},
     {PW_STAGE_GAIN, PW_VAR_CHANNEL, "c", "a rotation has pairs p"},
-    {PW_STAGE_GAIN, PW_VAR_N, "n", "a key is rotated once for all queries; 'scale' has n"},
     {PW_STAGE_BIAS, PW_VAR_PAIR, "p", "a score is one number for all pairs"},
     {PW_STAGE_BIAS, PW_VAR_CHANNEL, "c", "a score is one number for all channels"},
     {PW_STAGE_MASK, PW_VAR_PAIR, "p", "a score is one number for all pairs"},
@@ -267,9 +281,26 @@ static enum pw_code check_variables(const struct pw_expr *x, const struct pw_con
             return pw_fail(err, PW_EUSER, "%s: no '%s': %s", pw_stage_names[absent[k].stage], absent[k].name,
                            absent[k].reason);
     for (int s = 0; s < PW_STAGES && !cfg->causal; s++)
-        if (pw_expr_reads(x, (enum pw_stage)s, PW_VAR_N))
+        if (s != PW_STAGE_ANGLE && s != PW_STAGE_GAIN && pw_expr_reads(x, (enum pw_stage)s, PW_VAR_N))
             return pw_fail(err, PW_EUSER, "%s: no 'n': with causal=off every query sees all keys",
                            pw_stage_names[s]);
+    return PW_OK;
+}
+
+/* A rotation by the length of the sequence reads its tables at rows that are no positions. Only what reads
+ * positions by their distance, or not at all, can be beside it. */
+static enum pw_code check_length(const struct pw_expr *x, struct pw_err *err)
+{
+    if (!pw_formula_by_length(x))
+        return PW_OK;
+    if (pw_formula_computed(x) & (PW_PE_ROTATION | PW_PE_GAIN))
+        return pw_fail(err, PW_EUSER,
+                       "angle and gain: no 'n' with learned parameters in angle, gain or scale");
+    if (pw_formula_uses(x) & PW_PE_DENSE)
+        return pw_fail(err, PW_EUSER,
+                       "angle and gain: no 'n' beside a bias or a mask that reads i or j, not d alone");
+    if (pw_expr_reads(x, PW_STAGE_SCORE, PW_VAR_I) || pw_expr_reads(x, PW_STAGE_SCORE, PW_VAR_J))
+        return pw_fail(err, PW_EUSER, "angle and gain: no 'n' beside a score that reads i or j, not d alone");
     return PW_OK;
 }
 
@@ -306,6 +337,8 @@ enum pw_code pw_expr_fits(const struct pw_expr *x, const struct pw_config *cfg, 
         return pw_fail(err, PW_EUSER, "angle and gain: no 'key' with learned parameters");
     if (code == PW_OK)
         code = check_variables(x, cfg, err);
+    if (code == PW_OK)
+        code = check_length(x, err);
     if (code != PW_OK)
         return code;
     if (pw_expr_has(x, PW_STAGE_POSITION) && pw_formula_uses(x) == 0)

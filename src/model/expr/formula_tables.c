@@ -51,25 +51,70 @@ static uint64_t changed_since(const double *a, const double *b)
     return changed;
 }
 
-double pw_formula_value(struct pw_formula_inputs *in, enum pw_stage stage, const struct pw_formula_at *at)
+/* Sets the variables that depend on the position. */
+static void set_place(struct pw_formula_inputs *in, const struct pw_formula_at *at)
 {
     double *vars = in->vars;
     vars[PW_VAR_I] = in->from + at->query * in->step;
     vars[PW_VAR_J] = in->from + at->key * in->step;
     vars[PW_VAR_DISTANCE] = (at->query - at->key) * in->step;
-    vars[PW_VAR_N] = at->query + 1; /* the keys of a causal query */
+    vars[PW_VAR_N] = at->length > 0 ? at->length : at->query + 1; /* the keys of a causal query */
+}
+
+double pw_formula_value(struct pw_formula_inputs *in, enum pw_stage stage, const struct pw_formula_at *at)
+{
+    double *vars = in->vars;
+    set_place(in, at);
     vars[PW_VAR_LAYER] = at->layer;
     vars[PW_VAR_HEAD] = at->head;
     vars[PW_VAR_KEY] = at->of_key;
     vars[PW_VAR_PAIR] = vars[PW_VAR_CHANNEL] = at->part;
-    bool first = in->last[stage].regs == NULL;
-    if (first)
+    bool first = in->last[stage].regs == NULL || in->last[stage].partial;
+    in->last[stage].partial = false;
+    if (in->last[stage].regs == NULL)
         in->last[stage].regs = pw_alloc((size_t)pw_expr_n_nodes(in->x), sizeof *in->regs);
     uint64_t changed = changed_since(vars, in->last[stage].vars);
     in->regs = in->last[stage].regs;
     memcpy(in->last[stage].vars, vars, sizeof in->vars);
     return first ? pw_expr_eval(in->x, stage, vars, in->param, in->regs)
                  : pw_expr_eval_changed(in->x, stage, vars, in->param, in->regs, changed);
+}
+
+/* The variables that change from one position to the next. */
+#define BY_PLACE                                                                                             \
+    (UINT64_C(1) << PW_VAR_I | UINT64_C(1) << PW_VAR_J | UINT64_C(1) << PW_VAR_DISTANCE |                    \
+     UINT64_C(1) << PW_VAR_N)
+
+/* Values of a stage at the positions of one part, in ascending order: evaluates only nodes that depend on the
+ * position, without branches that are not chosen at any. */
+struct column {
+    struct pw_formula_inputs *in;
+    enum pw_stage stage;
+    struct pw_formula_at at;
+    double first, *regs;
+    int n, nodes[PW_EXPR_NODES];
+};
+
+static void column_begin(struct column *c, struct pw_formula_inputs *in, enum pw_stage stage,
+                         struct pw_formula_at at)
+{
+    c->in = in;
+    c->stage = stage;
+    c->at = at;
+    c->at.query = 0;
+    c->first = pw_formula_value(in, stage, &c->at);
+    c->regs = in->last[stage].regs;
+    c->n = pw_expr_plan(in->x, stage, c->regs, BY_PLACE, c->nodes);
+    in->last[stage].partial = true;
+}
+
+static double column_value(struct column *c, int query)
+{
+    if (query == 0)
+        return c->first;
+    c->at.query = query;
+    set_place(c->in, &c->at);
+    return pw_expr_follow(c->in->x, c->stage, c->in->vars, c->in->param, c->regs, c->nodes, c->n);
 }
 
 /* Bias and mask together: -inf if the mask hides the key. */
@@ -133,53 +178,90 @@ static void fill_biases(const struct pw_config *cfg, struct pw_pe_tables *t, str
                 fill_distances(to, cfg, t->P, in, at);
 }
 
-/* The rows of queries or of keys, of one layer. */
+/* The rows of queries or of keys, of one layer, for P positions. */
 static void fill_turn(float *cosine, float *sine, int P, int pairs, struct pw_formula_inputs *in,
                       struct pw_formula_at at)
 {
     bool gains = pw_expr_has(in->x, PW_STAGE_GAIN), angles = pw_expr_has(in->x, PW_STAGE_ANGLE);
-    for (at.part = 0; at.part < pairs; at.part++) /* most formulas have a costly factor of the pair alone */
-        for (at.query = 0; at.query < P; at.query++) {
-            size_t to = (size_t)at.query * (size_t)pairs + (size_t)at.part;
-            double gain = gains ? pw_formula_value(in, PW_STAGE_GAIN, &at) : 1;
-            double angle = angles ? pw_formula_value(in, PW_STAGE_ANGLE, &at) : 0;
+    struct column gain_of, angle_of;
+    for (at.part = 0; at.part < pairs; at.part++) { /* most formulas have a costly factor of the pair alone */
+        if (gains)
+            column_begin(&gain_of, in, PW_STAGE_GAIN, at);
+        if (angles)
+            column_begin(&angle_of, in, PW_STAGE_ANGLE, at);
+        for (int q = 0; q < P; q++) {
+            size_t to = (size_t)q * (size_t)pairs + (size_t)at.part;
+            double gain = gains ? column_value(&gain_of, q) : 1;
+            double angle = angles ? column_value(&angle_of, q) : 0;
             cosine[to] = (float)(gain * pw_cos(angle));
             sine[to] = (float)(gain * pw_sin(angle));
         }
+    }
+}
+
+/* Sets longest [P+1]: the block of which a length is the longest. false: a longer one has the same rows. */
+static bool *longest_of(const struct pw_pe_tables *t)
+{
+    bool *seen = pw_alloc((size_t)t->rows, sizeof *seen),
+         *longest = pw_alloc((size_t)t->P + 1, sizeof *longest);
+    for (int l = t->P; l > 0; l--) {
+        longest[l] = !seen[t->first[l]];
+        seen[t->first[l]] = true;
+    }
+    free(seen);
+    return longest;
 }
 
 static void fill_turns(const struct pw_config *cfg, struct pw_pe_tables *t, struct pw_formula_inputs *in)
 {
     int pairs = cfg->head_width / 2, kinds = pw_formula_key_turns(in->x) ? 2 : 1;
     int layers = pw_formula_layers(in->x, cfg, PW_STAGE_ANGLE, PW_STAGE_GAIN);
-    struct pw_formula_at at = {0};
-    size_t to = 0;
+    struct pw_formula_at at = {.length = pw_formula_by_length(in->x) ? t->P : 0};
+    bool *longest = t->first != NULL ? longest_of(t) : NULL;
+    size_t to = 0, rows = (size_t)(t->first != NULL ? t->rows : t->P);
     for (at.layer = 0; at.layer < layers; at.layer++)
-        for (int kind = 0; kind < kinds; kind++, to += (size_t)t->P * (size_t)pairs) {
+        for (int kind = 0; kind < kinds; kind++, to += rows * (size_t)pairs) {
             at.of_key = kind == 1;
-            fill_turn(t->cosine + to, t->sine + to, t->P, pairs, in, at);
+            if (t->first == NULL)
+                fill_turn(t->cosine + to, t->sine + to, t->P, pairs, in, at);
+            for (int l = 1; l <= t->P && t->first != NULL; l++) {
+                size_t from = to + (size_t)t->first[l] * (size_t)pairs;
+                at.length = l;
+                if (longest[l])
+                    fill_turn(t->cosine + from, t->sine + from, l, pairs, in, at);
+            }
         }
+    free(longest);
 }
 
 static void fill_added(const struct pw_config *cfg, struct pw_pe_tables *t, struct pw_formula_inputs *in)
 {
     struct pw_formula_at at = {0};
-    for (at.part = 0; at.part < cfg->width; at.part++)
-        for (at.query = 0; at.query < t->P; at.query++)
-            t->add[0][(size_t)at.query * (size_t)cfg->width + (size_t)at.part] =
-                (float)pw_formula_value(in, PW_STAGE_EMBED, &at);
+    struct column rows;
+    for (at.part = 0; at.part < cfg->width; at.part++) {
+        column_begin(&rows, in, PW_STAGE_EMBED, at);
+        for (int q = 0; q < t->P; q++)
+            t->add[0][(size_t)q * (size_t)cfg->width + (size_t)at.part] = (float)column_value(&rows, q);
+    }
 }
 
 static void fill_gains(const struct pw_config *cfg, struct pw_pe_tables *t, struct pw_formula_inputs *in)
 {
     int layers = pw_formula_layers(in->x, cfg, PW_STAGE_SCALE, PW_STAGE_SCALE);
     int heads = pw_formula_heads(in->x, cfg, PW_STAGE_SCALE, PW_STAGE_SCALE);
-    float *to = t->gain;
+    size_t rows = (size_t)(t->first != NULL ? t->rows : t->P), P = (size_t)t->P;
+    float *to = t->gain, *row = pw_alloc(P, sizeof *row);
     struct pw_formula_at at = {0};
     for (at.layer = 0; at.layer < layers; at.layer++)
-        for (at.head = 0; at.head < heads; at.head++)
+        for (at.head = 0; at.head < heads; at.head++, to += rows) {
             for (at.query = 0; at.query < t->P; at.query++)
-                *to++ = (float)pw_formula_value(in, PW_STAGE_SCALE, &at);
+                row[at.query] = (float)pw_formula_value(in, PW_STAGE_SCALE, &at);
+            if (t->first == NULL)
+                memcpy(to, row, P * sizeof *to);
+            for (size_t l = 1; l <= P && t->first != NULL; l++)
+                memcpy(to + t->first[l], row, l * sizeof *to);
+        }
+    free(row);
 }
 
 void pw_formula_build(const void *opts, const struct pw_config *cfg, struct pw_pe_tables *t)

@@ -33,7 +33,7 @@ static struct sample sample_of(const struct pw_pe_use_opts *use, const struct pw
 {
     const struct pw_pe *pe = use->pe;
     size_t rows = (size_t)P, pairs = rows * (size_t)pairs_of(use, cfg);
-    struct sample s = {.t = {.P = P, .step = step}, .causal = cfg->causal};
+    struct sample s = {.t = {.P = P, .rows = P, .step = step}, .causal = cfg->causal};
     s.n[0] = pe->uses & PW_PE_ADDED ? rows * cfg->width : 0;
     s.n[1] = s.n[2] = pairs;
     s.n[3] = pe->uses & PW_PE_BIAS ? (2 * rows - 1) * cfg->heads : 0;
@@ -165,6 +165,7 @@ struct pw_formula_twin pw_formula_nearest(const struct pw_pe_use_opts *use, cons
     const struct pw_formula *f = pw_formula_of(use->o.bytes);
     struct pw_formula_twin best = {.factor = 1};
     bool fixed = f->x->n_params == 0 && f->pe.by_layer == 0 && !f->pe.key_turns &&
+                 f->pe.rows_by_length == NULL &&
                  (f->pe.uses & ~(unsigned)(PW_PE_ADDED | PW_PE_ROTATION | PW_PE_BIAS)) == 0;
     bool table = f->pe.uses == PW_PE_BIAS && table_of(f->x) >= 0;
     bool rows = (f->pe.uses & PW_PE_ADDED) != 0;

@@ -103,6 +103,8 @@ const char *pw_latex_variable(const struct pw_node *node);
 void pw_latex_symbol(struct pw_str *out, const char *word, int length);
 /* Writes the text of a node whose operands have theirs. */
 void pw_latex_node(const struct pw_print *p, int k);
+/* Appends the number that a DATA node reads, with the indices of the formula. print_latex_data.c */
+void pw_latex_data(const struct pw_print *p, struct pw_str *out, const struct pw_node *node);
 /* Appends node k as a number, or as a condition. */
 void pw_latex_put(const struct pw_print *p, struct pw_str *out, int k, bool truth);
 

@@ -334,11 +334,7 @@ void pw_latex_node(const struct pw_print *p, int k)
         put_operand(p, &n->text, node->arg[2], false, FACTOR);
         n->level = TERM;
         break;
-    case PW_NODE_DATA:
-        pw_str_add(&n->text, "\\operatorname{data}\\left[");
-        put_operand(p, &n->text, node->arg[0], false, EITHER);
-        pw_str_add(&n->text, "\\right]");
-        break;
+    case PW_NODE_DATA: pw_latex_data(p, &n->text, node); break;
     case PW_NODE_NETWORK:
         pw_str_add(&n->text, "\\operatorname{mlp}_{h}");
         put_arguments(p, &n->text, node, 1);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/expr/numbers.h"
 #include "model/expr/print_int.h"
 
 /* The variables that a node reads, as bits, and for a term of a sum its counters. */
@@ -113,7 +114,8 @@ static void put_comments(const struct pw_expr_source *src, struct pw_str *out)
         "%% A positional encoding, written by pewter from its formula; needs \\usepackage{amsmath}.\n"
         "%%   %s\n"
         "%% i, j: positions of query and key; d = i - j; h: head of H; \\ell: layer; p: pair of rotated "
-        "columns;\n%% c: column of C; D: width of a head; n: length so far; L: longest trained length.\n"
+        "columns;\n%% c: column of C; D: width of a head; n: length so far, in an angle or gain of the whole "
+        "sequence;\n%% L: longest trained length.\n"
         "%s%% Here H = %d, C = %d, D = %d, L = %d, %d layers and context %d.\n",
         text.s,
         !x->by_data
@@ -127,6 +129,13 @@ static void put_comments(const struct pw_expr_source *src, struct pw_str *out)
         for (int h = 0; h < c->heads; h++)
             pw_str_add(out, " %.9g", pw_alibi_slope(h, c->heads));
         pw_str_add(out, "\n");
+    }
+    for (int k = 0; k < x->n_numbers; k++) {
+        const struct pw_numbers *data = x->numbers[k];
+        pw_str_add(out, "%% data_%d: %s, %d", k + 1, data->name, data->dims[0]);
+        for (int d = 1; d < data->n_dims; d++)
+            pw_str_add(out, " x %d", data->dims[d]);
+        pw_str_add(out, " numbers of a file; indices are rounded, and clamped to the array\n");
     }
     for (int k = 0; k < x->n_params; k++) {
         const struct pw_expr_param *q = &x->param[k];

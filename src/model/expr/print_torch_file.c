@@ -168,13 +168,20 @@ static void put_mask_mod(const struct pw_print *p, struct pw_str *out)
                         : "kv_idx >= 0");
 }
 
+/* The arguments of the functions of a rotation. */
+static const char *turn_arguments(const struct pw_expr *x)
+{
+    bool keys = pw_formula_key_turns(x), length = pw_formula_by_length(x);
+    return keys ? length ? "i, p, key, n" : "i, p, key" : length ? "i, p, n" : "i, p";
+}
+
 /* The rotation: tables, and the function that applies them. at: the positions [length,1]. */
 static void put_turns(const struct pw_print *p, struct pw_str *out, const char *at)
 {
     const struct pw_config *c = p->src->cfg;
     int pairs = c->head_width / 2;
     bool keys = pw_formula_key_turns(p->x);
-    const char *arguments = keys ? "i, p, key" : "i, p";
+    const char *arguments = turn_arguments(p->x);
     pw_str_add(out,
                "\n\ndef cos_sin(length%s):\n"
                "    \"\"\"Cosines and sines [length,%d] of positions and pairs, times the gain.\"\"\"\n"
@@ -182,6 +189,8 @@ static void put_turns(const struct pw_print *p, struct pw_str *out, const char *
                keys ? ", key" : "", pairs, at, pairs);
     if (keys)
         pw_str_add(out, "    key = torch.tensor(float(key), dtype=torch.float64)\n");
+    if (pw_formula_by_length(p->x))
+        pw_str_add(out, "    n = torch.tensor(float(length), dtype=torch.float64)\n");
     pw_str_add(out, "    angle = %s%s%s\n",
                pw_expr_has(p->x, PW_STAGE_ANGLE) ? "formula_angle(" : "0 * (i + p",
                pw_expr_has(p->x, PW_STAGE_ANGLE) ? arguments : "", ")");
@@ -295,7 +304,7 @@ static void put_check(const struct pw_print *p, struct pw_str *out)
 
 enum pw_code pw_expr_print_torch(const struct pw_expr_source *src, struct pw_str *out, struct pw_err *err)
 {
-    const char *turned = pw_formula_key_turns(src->x) ? "i, p, key" : "i, p";
+    const char *turned = turn_arguments(src->x);
     const struct pw_torch_head heads[PW_STAGES] = {
         [PW_STAGE_EMBED] = {"i, c", "i + c", true},
         [PW_STAGE_ANGLE] = {turned, "i + p", true},

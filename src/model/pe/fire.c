@@ -9,6 +9,10 @@
  * layers share all of it. Formulas and gradients are one operation of the backend (kernels/backend.h,
  * fire_fwd), because no step waits for the host.
  *
+ * The formula in encodings/fire_formula.pe says the same, but a formula is computed in double precision, and
+ * this operation in float after its logarithms. So the trained bits differ from the first step on, and
+ * recorded sessions would not verify if this file were a formula. Therefore the operation stays.
+ *
  * The parameters have the names of the authors' module, so its state can be copied by name. Their initial
  * values have its standard deviations; PyTorch draws from a uniform distribution, pewter from a normal one as
  * everywhere (params.c). The authors' L is 512 with 2048 positions in training, a quarter. Here context is
