@@ -89,7 +89,9 @@ const struct pw_command pw_cmd_model = {
         "paper is the model of Kazemnejad et al. 2023. With its scale=off init=t5, an encoding without "
         "options\n"
         "is that of their released code: rotary rotates a quarter of the head, interleaved; sinusoidal puts\n"
-        "sines first; t5 has 32 buckets up to 128. 'pe NAME' after 'model paper' shows the options.",
+        "sines first; t5 has 32 buckets up to 128. 'pe NAME' after 'model paper' shows the options.\n"
+        "The options from gated on are those of published families: 'model gated=on act=silu kv_heads=2'\n"
+        "has LLaMA's block, 'model norm=layernorm bias=on act=gelu parallel=on' that of GPT-NeoX.",
     .where = PW_AT_LAB,
     .opts = pw_config_opts,
     .also = pw_scope_opts,
