@@ -3,8 +3,7 @@
  * Byte pair encoding is read, with pieces of bytes (GPT-2, GPT-NeoX, Llama 3, Qwen) or of characters with
  * single bytes for the rest (LLaMA-2, Gemma). Text becomes ids in four stages, as in that library: added
  * tokens are cut out, the rest is normalised, split into words, and each word is merged from its characters.
- * The ids and the decoded text are those of tokenizers. What a file asks for and is not known here is refused
- * by name.
+ * The ids and the decoded text are those of tokenizers. Unknown types of steps are refused by name.
  *
  * Differences, on purpose. The members truncation and padding are not read. No token is put before or after a
  * text by itself: pw_tokens_before has those that the file puts before one. A character without a piece is an
@@ -22,7 +21,7 @@
 #define PW_TOKENS_MOST  (1 << 20)   /* ids of a tokenizer */
 #define PW_TOKENS_FILE  (128 << 20) /* bytes of a file */
 #define PW_TOKENS_TEXT  (1 << 30)   /* bytes of a text */
-#define PW_TOKENS_LABEL 64          /* bytes of a label, NUL included */
+#define PW_TOKENS_LABEL 24          /* bytes of a label, NUL included */
 
 struct pw_tokens;
 
