@@ -177,9 +177,9 @@ static bool is_single(struct pw_tok_run *r, const char *s, size_t n, size_t star
     return end == n || !is_word_at(r, s + end, n - end);
 }
 
-static size_t strip_left(const char *s, size_t from, size_t start)
+static size_t strip_left(const char *s, size_t start)
 {
-    while (start > from) {
+    while (start > 0) {
         uint32_t cp;
         size_t before = character_before(s, start);
         (void)pw_utf8_next(s + before, start - before, &cp);
@@ -187,7 +187,7 @@ static size_t strip_left(const char *s, size_t from, size_t start)
             break;
         start = before;
     }
-    return start > from ? start : from;
+    return start;
 }
 
 static size_t strip_right(const char *s, size_t n, size_t end)
@@ -219,13 +219,17 @@ enum pw_code pw_tok_cut_added(struct pw_tok_run *r, const struct pw_tok_tree *tr
         at = end;
         if (a->single_word && !is_single(r, s, n, start, end))
             continue;
-        if (a->lstrip)
-            start = strip_left(s, behind, start);
+        if (a->lstrip) {
+            start = strip_left(s, start);
+            start = start > behind ? start : behind;
+        }
         if (a->rstrip)
             end = strip_right(s, n, end);
         if (behind < start)
             code = rest(r, s + behind, start - behind, first && behind == 0);
-        if (code == PW_OK)
+        /* As in tokenizers, a match in the white space that the one before has taken counts, unless nothing
+         * is left of it. */
+        if (code == PW_OK && start < end)
             code = pw_tok_append(r, a->id);
         behind = end;
     }

@@ -207,12 +207,19 @@ static const char *spoken(const struct pw_tokens *t, int id)
     return t->spoken[id] != NULL ? t->spoken[id] : t->pieces[id];
 }
 
+/* Returns true if a decoding without special tokens leaves an id out. As in tokenizers, a special token that
+ * the normaliser changes stays. */
+static bool is_left_out(const struct pw_tokens *t, int id)
+{
+    return t->special[id] && (t->spoken[id] == NULL || strcmp(t->spoken[id], t->pieces[id]) == 0);
+}
+
 static bool take_pieces(const struct pw_tokens *t, const int *ids, size_t n, bool special, struct texts *out)
 {
     bool fits = true;
     for (size_t i = 0; i < n && fits; i++) {
         const char *piece = spoken(t, ids[i]);
-        if (piece != NULL && (special || !t->special[ids[i]]))
+        if (piece != NULL && (special || !is_left_out(t, ids[i])))
             fits = pw_tok_put(&out->all, piece, strlen(piece)) && end_text(out);
     }
     return fits;
@@ -264,7 +271,12 @@ static enum pw_code spell_piece(struct pw_tok_run *r, const char *piece, struct 
         enum pw_code code = PW_OK;
         next->n = 0;
         switch (step->kind) {
-        case PW_TOK_REPLACE: code = pw_tok_replace(r, step, s, now->n, next); break;
+        case PW_TOK_REPLACE: /* an expression can't read a part of a character */
+            if (pw_utf8_valid(s, now->n))
+                code = pw_tok_replace(r, step, s, now->n, next);
+            else
+                fits = pw_tok_put(next, s, now->n);
+            break;
         case PW_TOK_UNMAP: fits = put_unmapped(next, s, now->n); break;
         case PW_TOK_FALLBACK: fits = pw_tok_put(next, byte >= 0 ? &one : s, byte >= 0 ? 1 : now->n); break;
         case PW_TOK_SPACES: fits = put_spaces(next, step, s, now->n, false); break;

@@ -148,7 +148,7 @@ static enum pw_code first_symbols(struct pw_tok_run *r, const char *s, size_t n)
     for (size_t at = 0; at < n && fits;) {
         uint32_t cp;
         size_t size = pw_utf8_next(s + at, n - at, &cp);
-        int id = pw_tok_find_piece(t, s + at, size);
+        int id = pw_tok_find_vocab(t, s + at, size);
         if (id >= 0) {
             fits = (!unknown || add_symbol(r, t->unk)) && add_symbol(r, id);
             unknown = false;
@@ -166,7 +166,7 @@ static enum pw_code first_symbols(struct pw_tok_run *r, const char *s, size_t n)
 
 enum pw_code pw_tok_merge_word(struct pw_tok_run *r, const char *s, size_t n)
 {
-    int whole = r->t->ignore_merges ? pw_tok_find_piece(r->t, s, n) : -1;
+    int whole = r->t->ignore_merges ? pw_tok_find_vocab(r->t, s, n) : -1;
     if (whole >= 0)
         return pw_tok_append(r, whole);
     enum pw_code code = first_symbols(r, s, n);

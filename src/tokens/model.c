@@ -41,6 +41,12 @@ int pw_tok_find_piece(const struct pw_tokens *t, const char *piece, size_t n)
     return t->slots[slot_of(t, piece, n)] - 1;
 }
 
+int pw_tok_find_vocab(const struct pw_tokens *t, const char *piece, size_t n)
+{
+    int id = pw_tok_find_piece(t, piece, n);
+    return id >= 0 && t->in_vocab[id] ? id : -1;
+}
+
 enum pw_code pw_tok_add_piece(struct pw_tokens *t, int id, const char *piece, const char *at,
                               struct pw_err *err)
 {
@@ -76,6 +82,7 @@ static enum pw_code read_pieces(struct pw_tokens *t, const cJSON *vocab, struct 
         enum pw_code code = pw_tok_add_piece(t, id, v->string, "vocab", err);
         if (code != PW_OK)
             return code;
+        t->in_vocab[id] = true;
     }
     return PW_OK;
 }

@@ -20,6 +20,7 @@ void pw_tokens_close(struct pw_tokens *t)
     free(t->bytes);
     free(t->n_bytes);
     free(t->special);
+    free(t->in_vocab);
     free(t->slots);
     free(t->merges);
     free(t->pair_slots);
@@ -49,12 +50,12 @@ static enum pw_code count_id(const cJSON *id, const char *piece, int *n, struct 
 static enum pw_code count_ids(struct pw_tokens *t, const cJSON *vocab, const cJSON *added, struct pw_err *err)
 {
     const cJSON *v;
-    int n_pieces = 0;
+    int n_pieces = 0, n = 0;
     enum pw_code code = PW_OK;
     cJSON_ArrayForEach(v, vocab)
     {
         n_pieces++;
-        code = count_id(v, v->string, &t->n, err);
+        code = count_id(v, v->string, &n, err);
         if (code != PW_OK)
             return code;
     }
@@ -64,21 +65,23 @@ static enum pw_code count_ids(struct pw_tokens *t, const cJSON *vocab, const cJS
         if (!cJSON_IsString(content))
             return pw_fail(err, PW_EUSER, "added_tokens: 'content' must be a text");
         n_pieces++;
-        code = count_id(cJSON_GetObjectItemCaseSensitive(v, "id"), content->valuestring, &t->n, err);
+        code = count_id(cJSON_GetObjectItemCaseSensitive(v, "id"), content->valuestring, &n, err);
         if (code != PW_OK)
             return code;
     }
     t->n_vocab = cJSON_GetArraySize(vocab);
-    if (t->n == 0)
+    if (n == 0)
         return pw_fail(err, PW_EUSER, "the vocabulary is empty");
-    if (t->n > 2 * n_pieces)
+    if (n > 2 * n_pieces)
         return pw_fail(err, PW_EUSER, "%d pieces have ids up to %d: more ids without a piece than with one",
-                       n_pieces, t->n - 1);
+                       n_pieces, n - 1);
+    t->n = n;
     t->pieces = pw_alloc((size_t)t->n, sizeof *t->pieces);
     t->spoken = pw_alloc((size_t)t->n, sizeof *t->spoken);
     t->bytes = pw_alloc((size_t)t->n, sizeof *t->bytes);
     t->n_bytes = pw_alloc((size_t)t->n, sizeof *t->n_bytes);
     t->special = pw_alloc((size_t)t->n, sizeof *t->special);
+    t->in_vocab = pw_alloc((size_t)t->n, sizeof *t->in_vocab);
     t->n_slots = 16;
     while (t->n_slots < 2 * (uint32_t)t->n)
         t->n_slots *= 2;
@@ -156,6 +159,23 @@ static enum pw_code read_post(struct pw_tokens *t, const cJSON *o, int depth, st
 
 /* ---- the file */
 
+/* tokenizers decides by the offsets of the text before its normalisation whether a word is the first. They
+ * are not kept here, so a normaliser that moves them is refused together with the scheme `first`. */
+static enum pw_code check_first(const struct pw_tokens *t, struct pw_err *err)
+{
+    bool first = false, moves = false;
+    for (int i = 0; i < t->pre.n; i++)
+        first = first || (t->pre.list[i].kind == PW_TOK_LEAD && t->pre.list[i].first);
+    for (int i = 0; i < t->normal.n; i++)
+        moves = moves || (t->normal.list[i].kind != PW_TOK_FORM && t->normal.list[i].kind != PW_TOK_LOWER);
+    return !first || !moves
+               ? PW_OK
+               : pw_fail(
+                     err, PW_EUSER,
+                     "Metaspace: 'prepend_scheme': first is not supported behind the normalizers Prepend, "
+                     "Replace, Strip, StripAccents");
+}
+
 static enum pw_code read_all(struct pw_tokens *t, const cJSON *root, struct pw_err *err)
 {
     const cJSON *model = pw_tok_json_get(root, "model"), *added = pw_tok_json_get(root, "added_tokens");
@@ -170,6 +190,8 @@ static enum pw_code read_all(struct pw_tokens *t, const cJSON *root, struct pw_e
         code = pw_tok_read_normalizer(&t->normal, pw_tok_json_get(root, "normalizer"), err);
     if (code == PW_OK)
         code = pw_tok_read_pre(&t->pre, pw_tok_json_get(root, "pre_tokenizer"), err);
+    if (code == PW_OK)
+        code = check_first(t, err);
     if (code == PW_OK)
         code = pw_tok_read_decoder(&t->decoder, pw_tok_json_get(root, "decoder"), err);
     if (code == PW_OK)

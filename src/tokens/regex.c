@@ -6,6 +6,9 @@
  * differs is refused: nested classes, set operations, backslash letters that are not listed in
  * rewrite_escape, named groups, and a plus behind braces.
  *
+ * The tables of PCRE2 are those of its Unicode version, so characters that are newer can differ. A letter
+ * that matches two others without regard to case (ß and ss) does so in Oniguruma only.
+ *
  * A hostile expression can take exponential time. The limits of one match below end it with an error. PCRE2's
  * compiler to machine code is not used, because its own stack has limits that differ between machines. */
 #include <stdio.h>
@@ -18,6 +21,7 @@
 #define MATCH_LIMIT  4000000 /* internal calls from one place of the text */
 #define HEAP_LIMIT   65536   /* KiB of one match */
 #define WORD         "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}"
+#define BARE_WORD    WORD "\\x{b2}\\x{b3}\\x{b9}\\x{bc}-\\x{be}" /* outside of a class */
 
 static enum pw_code refuse(struct pw_err *err, const char *pattern, const char *why, const char *at)
 {
@@ -86,11 +90,11 @@ static const char *rewrite_escape(const char *s, bool in_class, struct pw_str *o
     case 'S': pw_str_add(out, "\\P{White_Space}"); return s + 2;
     case 'd': pw_str_add(out, "\\p{Nd}"); return s + 2;
     case 'D': pw_str_add(out, "\\P{Nd}"); return s + 2;
-    case 'w': pw_str_add(out, in_class ? WORD : "[" WORD "]"); return s + 2;
+    case 'w': pw_str_add(out, in_class ? WORD : "[" BARE_WORD "]"); return s + 2;
     case 'W':
         if (in_class)
             return NULL;
-        pw_str_add(out, "[^" WORD "]");
+        pw_str_add(out, "[^" BARE_WORD "]");
         return s + 2;
     case 'h': pw_str_add(out, in_class ? "0-9a-fA-F" : "[0-9a-fA-F]"); return s + 2;
     case 'v': pw_str_add(out, "\\x{0B}"); return s + 2;

@@ -7,7 +7,8 @@
  *
  * Differences, on purpose. The members truncation and padding are not read. No token is put before or after a
  * text by itself: pw_tokens_before has those that the file puts before one. A character without a piece is an
- * error if the file has no unk_token; tokenizers drops it. Text that is not UTF-8 is an error.
+ * error if the file has no unk_token; tokenizers drops it. Text that is not UTF-8 is an error. Characters
+ * that are newer than the Unicode tables of PCRE2 and utf8proc can be split otherwise.
  *
  * Errors are PW_EUSER with one line, or PW_ENOMEM. An opened tokenizer is read-only, for any thread. */
 #ifndef PW_TOKENS_H

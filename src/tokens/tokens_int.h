@@ -87,6 +87,7 @@ struct pw_tokens {
     char **bytes;     /* [n] owned: what the id stands for */
     size_t *n_bytes;  /* [n] */
     bool *special;    /* [n] */
+    bool *in_vocab;   /* [n] false: only an added token, which no word becomes */
     int *slots;       /* hash of pieces: id + 1; 0 is empty */
     uint32_t n_slots; /* a power of two */
     struct pw_tok_merge *merges;
@@ -149,7 +150,7 @@ enum pw_code pw_tok_read_pre(struct pw_tok_chain *c, const cJSON *o, struct pw_e
 enum pw_code pw_tok_read_decoder(struct pw_tok_chain *c, const cJSON *o, struct pw_err *err);
 void pw_tok_chain_fini(struct pw_tok_chain *c);
 
-/* ---- json.c: members of an object. `at` names the object in messages. */
+/* ---- members.c: members of an object. `at` names the object in messages. */
 enum pw_code pw_tok_json_bool(const cJSON *o, const char *at, const char *key, bool otherwise, bool *out,
                               struct pw_err *err);
 /* *out is NULL if the member is missing or null, unless it is needed. */
@@ -168,6 +169,8 @@ enum pw_code pw_tok_read_model(struct pw_tokens *t, const cJSON *model, struct p
 enum pw_code pw_tok_add_piece(struct pw_tokens *t, int id, const char *piece, const char *at,
                               struct pw_err *err);
 int pw_tok_find_piece(const struct pw_tokens *t, const char *piece, size_t n);
+/* Finds a piece that is in the vocabulary, not only among the added tokens. */
+int pw_tok_find_vocab(const struct pw_tokens *t, const char *piece, size_t n);
 /* Returns the index of the merge of two ids, or -1. */
 int pw_tok_find_merge(const struct pw_tokens *t, int left, int right);
 

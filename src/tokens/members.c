@@ -1,4 +1,4 @@
-/* json.c - members of the file's objects, each with its type checked. */
+/* members.c - members of the file's objects, each with its type checked. */
 #include <math.h>
 
 #include "tokens/tokens_int.h"
