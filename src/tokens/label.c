@@ -26,12 +26,24 @@ static void label_character(char out[16], const char *s, uint32_t cp, size_t siz
         snprintf(out, 16, "%.*s", (int)size, s);
 }
 
+/* Returns true for a piece <0xNN> of a vocabulary that has such pieces beside those of characters. */
+static bool is_fallback(const struct pw_tokens *t, int id)
+{
+    size_t n;
+    const char *s = pw_tokens_bytes(t, id, &n);
+    return t->byte_fallback && n == 1 && t->fallback[(unsigned char)*s] == id;
+}
+
 void pw_tokens_label(const struct pw_tokens *t, int id, char label[PW_TOKENS_LABEL])
 {
     size_t n, len = 0;
     const char *s = pw_tokens_bytes(t, id, &n);
     int cells = 0;
     label[0] = '\0';
+    if (is_fallback(t, id)) {
+        snprintf(label, PW_TOKENS_LABEL, "%.16s", t->pieces[id]);
+        return;
+    }
     if (n == 0)
         snprintf(label, PW_TOKENS_LABEL, t->pieces[id] == NULL ? "<unused %d>" : "<empty %d>", id);
     for (size_t at = 0; at < n;) {

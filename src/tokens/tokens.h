@@ -62,7 +62,8 @@ int pw_tokens_find(const struct pw_tokens *t, const char *piece);
 /* Returns true for a special token, such as an end mark. */
 bool pw_tokens_special(const struct pw_tokens *t, int id);
 /* Writes a short printable label: a space is "·", a newline "↵", a tabulator "⇥", a byte that is only a part
- * of a character <0xE2>. Several ids can have the same label. */
+ * of a character <0xE2>, as is every byte of a vocabulary with such pieces. Several ids can have the same
+ * label. */
 void pw_tokens_label(const struct pw_tokens *t, int id, char label[PW_TOKENS_LABEL]);
 /* Writes up to `max` ids that the file puts before a text (a begin mark), and returns the number of all. */
 int pw_tokens_before(const struct pw_tokens *t, int *ids, int max);
