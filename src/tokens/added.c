@@ -177,9 +177,9 @@ static bool is_single(struct pw_tok_run *r, const char *s, size_t n, size_t star
     return end == n || !is_word_at(r, s + end, n - end);
 }
 
-static size_t strip_left(const char *s, size_t start)
+static size_t strip_left(const char *s, size_t from, size_t start)
 {
-    while (start > 0) {
+    while (start > from) {
         uint32_t cp;
         size_t before = character_before(s, start);
         (void)pw_utf8_next(s + before, start - before, &cp);
@@ -205,7 +205,7 @@ static size_t strip_right(const char *s, size_t n, size_t end)
 enum pw_code pw_tok_cut_added(struct pw_tok_run *r, const struct pw_tok_tree *tree, const char *s, size_t n,
                               bool first, pw_tok_rest *rest)
 {
-    size_t behind = 0;
+    size_t behind = 0, space = 0, space_end = 0; /* white space that was looked at before */
     enum pw_code code = PW_OK;
     for (size_t at = 0; tree->n > 0 && at < n && code == PW_OK;) {
         int k = -1;
@@ -220,11 +220,15 @@ enum pw_code pw_tok_cut_added(struct pw_tok_run *r, const struct pw_tok_tree *tr
         if (a->single_word && !is_single(r, s, n, start, end))
             continue;
         if (a->lstrip) {
-            start = strip_left(s, start);
+            start = strip_left(s, behind, start);
             start = start > behind ? start : behind;
         }
-        if (a->rstrip)
-            end = strip_right(s, n, end);
+        if (a->rstrip && end >= space && end <= space_end)
+            end = space_end;
+        else if (a->rstrip) {
+            space = end;
+            end = space_end = strip_right(s, n, end);
+        }
         if (behind < start)
             code = rest(r, s + behind, start - behind, first && behind == 0);
         /* As in tokenizers, a match in the white space that the one before has taken counts, unless nothing

@@ -218,6 +218,31 @@ static void a_long_word_takes_no_quadratic_time(void **state)
     pw_tokens_close(t);
 }
 
+/* Added tokens that take white space, in nothing but white space. */
+static void stripping_tokens_take_no_quadratic_time(void **state)
+{
+    static const char *const files[] = {
+        WITH("\"added_tokens\":[{\"id\":3,\"content\":\" \",\"lstrip\":true,\"normalized\":false}]"),
+        WITH("\"added_tokens\":[{\"id\":3,\"content\":\" \",\"rstrip\":true,\"normalized\":false}]")};
+    size_t n = 1000000;
+    char *text = malloc(n);
+    (void)state;
+    assert_non_null(text);
+    memset(text, ' ', n);
+    for (int i = 0; i < 2; i++) {
+        struct pw_tokens *t = open_json(files[i]);
+        struct pw_token_list list = {0};
+        struct pw_err err;
+        double begin = seconds();
+        assert_int_equal(pw_tokens_encode(t, text, n, &list, &err), PW_OK);
+        assert_int_equal(list.n, n);
+        assert_true(seconds() - begin < 20);
+        pw_token_list_fini(&list);
+        pw_tokens_close(t);
+    }
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -225,6 +250,7 @@ int main(void)
         cmocka_unit_test(deep_and_long_files_are_refused),
         cmocka_unit_test(texts_are_refused_by_one_line),
         cmocka_unit_test(exploding_expressions_end),
+        cmocka_unit_test(stripping_tokens_take_no_quadratic_time),
         cmocka_unit_test(many_marks_are_refused),
         cmocka_unit_test(a_long_word_takes_no_quadratic_time),
     };
