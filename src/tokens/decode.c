@@ -207,11 +207,12 @@ static const char *spoken(const struct pw_tokens *t, int id)
     return t->spoken[id] != NULL ? t->spoken[id] : t->pieces[id];
 }
 
-/* Returns true if a decoding without special tokens leaves an id out. As in tokenizers, a special token that
- * the normaliser changes stays. */
+/* Returns true if a decoding without special tokens leaves an id out. As in tokenizers, the text that is
+ * decoded decides: a special token that the normaliser changes stays. */
 static bool is_left_out(const struct pw_tokens *t, int id)
 {
-    return t->special[id] && (t->spoken[id] == NULL || strcmp(t->spoken[id], t->pieces[id]) == 0);
+    int named = pw_tokens_find(t, spoken(t, id));
+    return named >= 0 && t->special[named];
 }
 
 static bool take_pieces(const struct pw_tokens *t, const int *ids, size_t n, bool special, struct texts *out)
