@@ -17,7 +17,8 @@ source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 mkdir -p "$1"
 cd "$1"
 here=$PWD
-libraries=(libc6-dev libncurses-dev libreadline-dev libcjson-dev zlib1g-dev nettle-dev libsqlite3-dev libpng-dev librsvg2-dev)
+libraries=(libc6-dev libncurses-dev libreadline-dev libcjson-dev zlib1g-dev nettle-dev libsqlite3-dev libpng-dev librsvg2-dev
+    libpcre2-dev libutf8proc-dev)
 
 # Runs apt with the machine's sources, for aarch64, as if no package was installed.
 apt_arm64() {

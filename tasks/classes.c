@@ -4,6 +4,7 @@
  * token; in a mixture that must hold for every task. */
 #include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "tasks/task.h"
@@ -21,6 +22,28 @@ static enum pw_token_class class_of(const char *word)
     for (const char *c = s; *c != '\0'; c++)
         letters = letters || isalnum((unsigned char)*c) || (unsigned char)*c >= 0x80;
     return letters ? PW_TOKEN_WORD : PW_TOKEN_SEPARATOR;
+}
+
+/* Returns the class of a piece of a tokenizer: a number is a digit, one letter is a symbol. */
+static enum pw_token_class class_of_piece(const struct pw_tokens *t, int id)
+{
+    struct pw_str text = {0};
+    size_t n, digits;
+    const char *s = pw_tokens_bytes(t, id, &n);
+    pw_str_put(&text, s, n);
+    s = pw_str_text(&text);
+    digits = strspn(s + (*s == ' '), "0123456789");
+    enum pw_token_class class = digits > 0 && s[digits + (*s == ' ')] == '\0' ? PW_TOKEN_DIGIT : class_of(s);
+    pw_str_fini(&text);
+    return pw_tokens_special(t, id) ? PW_TOKEN_WORD : class;
+}
+
+static enum pw_token_class class_of_token(const struct pw_vocab *v, int token)
+{
+    if (token == PW_PAD || token == PW_EOS)
+        return PW_TOKEN_WORD;
+    return v->pieces == PW_PIECES_TOKENS ? class_of_piece(v->tokenizer, token - PW_PIECE)
+                                         : class_of(v->words[token]);
 }
 
 /* Returns the last token of a task's prompts; -1: they differ. */
@@ -46,8 +69,7 @@ void pw_taskset_classes(const struct pw_taskset *set, unsigned char *classes)
     int last[PW_MAX_TASKS];
     bool all = true;
     for (int v = 0; v < set->vocab.n; v++)
-        classes[v] =
-            v == PW_PAD || v == PW_EOS ? PW_TOKEN_WORD : (unsigned char)class_of(set->vocab.words[v]);
+        classes[v] = (unsigned char)class_of_token(&set->vocab, v);
     for (int t = 0; t < set->n; t++) {
         last[t] = last_of(set, t);
         all = all && last[t] >= 0;

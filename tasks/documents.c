@@ -62,6 +62,7 @@ static void free_document(struct pw_document *doc)
     else
         free(doc->text);
     free(doc->marks);
+    free(doc->ids);
 }
 
 void pw_documents_close(struct pw_documents *d)
@@ -99,6 +100,13 @@ static void release_pages(const struct pw_document *doc, size_t at, size_t n)
         (void)madvise(doc->text + at, n, MADV_DONTNEED);
 }
 
+static enum pw_code fail_utf8(const struct pw_document *doc, size_t at, const char *name, struct pw_err *err)
+{
+    return pw_fail(err, PW_EUSER,
+                   "text: %.240s: line %zu is not valid UTF-8; use tokens=bytes, or convert the file", name,
+                   line_of(doc, at));
+}
+
 /* Counts the characters, indexes every PW_DOCUMENTS_MARK-th, and marks those that occur in seen. */
 static enum pw_code scan_chars(struct pw_document *doc, const char *name, uint8_t *seen, struct pw_err *err)
 {
@@ -108,9 +116,7 @@ static enum pw_code scan_chars(struct pw_document *doc, const char *name, uint8_
         uint32_t cp;
         size_t n = pw_utf8_next(doc->text + at, doc->bytes - at, &cp);
         if (cp == 0xfffd && n == 1)
-            return pw_fail(err, PW_EUSER,
-                           "text: %.240s: line %zu is not valid UTF-8; use tokens=bytes, or convert the file",
-                           name, line_of(doc, at));
+            return fail_utf8(doc, at, name, err);
         if (doc->tokens % PW_DOCUMENTS_MARK == 0)
             doc->marks[n_marks++] = at;
         seen[cp] = 1;
@@ -121,7 +127,29 @@ static enum pw_code scan_chars(struct pw_document *doc, const char *name, uint8_
     return PW_OK;
 }
 
-static enum pw_code scan(struct pw_document *doc, const char *name, uint8_t *seen, struct pw_err *err)
+/* Makes the ids of a document. */
+static enum pw_code encode_document(struct pw_document *doc, const struct pw_tokens *tokenizer,
+                                    const char *name, struct pw_err *err)
+{
+    struct pw_token_list list = {0};
+    struct pw_err cause;
+    for (size_t at = 0; at < doc->bytes;) {
+        uint32_t cp;
+        size_t n = pw_utf8_next(doc->text + at, doc->bytes - at, &cp);
+        if (cp == 0xfffd && n == 1)
+            return fail_utf8(doc, at, name, err);
+        at += n;
+    }
+    enum pw_code code = pw_tokens_encode(tokenizer, doc->text, doc->bytes, &list, &cause);
+    if (code == PW_OK && list.n == 0)
+        code = pw_fail(&cause, PW_EUSER, "the tokenizer makes no token of it");
+    doc->ids = list.ids;
+    doc->tokens = (int64_t)list.n;
+    return code == PW_OK ? PW_OK : pw_fail(err, code, "text: %.120s: %s", name, cause.msg);
+}
+
+static enum pw_code scan(struct pw_document *doc, const struct pw_documents *d, const char *name,
+                         uint8_t *seen, struct pw_err *err)
 {
     struct pw_sha256 sha;
     pw_sha256_begin(&sha);
@@ -137,6 +165,8 @@ static enum pw_code scan(struct pw_document *doc, const char *name, uint8_t *see
     pw_sha256_end(&sha, doc->sha);
     doc->tokens = seen == NULL ? (int64_t)doc->bytes : 0;
     enum pw_code code = seen == NULL ? PW_OK : scan_chars(doc, name, seen, err);
+    if (d->tokenizer != NULL)
+        code = encode_document(doc, d->tokenizer, name, err);
     if (doc->mapped) /* windows are far from each other */
         (void)madvise(doc->text, doc->bytes, MADV_RANDOM);
     return code;
@@ -213,7 +243,7 @@ static enum pw_code map_folder(struct pw_documents *d, const char *path, uint8_t
         code = map_file(doc, files.names[i], err);
         d->n += code == PW_OK && doc->bytes > 0; /* it may have been emptied since it was listed */
         if (code == PW_OK && doc->bytes > 0)
-            code = scan(doc, files.names[i], seen, err);
+            code = scan(doc, d, files.names[i], seen, err);
     }
     pw_folder_free(&files);
     return code;
@@ -255,7 +285,7 @@ static enum pw_code map_text(struct pw_documents *d, const char *path, uint8_t *
         return code;
     d->n = d->list[0].bytes > 0;
     return d->n == 0 ? pw_fail(err, PW_EUSER, "text: %.240s: is empty", path)
-                     : scan(&d->list[0], path, seen, err);
+                     : scan(&d->list[0], d, path, seen, err);
 }
 
 /* Maps a text whose witness a session has, and compares. */
@@ -283,7 +313,7 @@ static enum pw_code take_file(struct pw_documents *d, const char *name, char *te
     d->list[0] = (struct pw_document){.text = text, .bytes = size};
     d->n = 1;
     return size == 0 ? pw_fail(err, PW_EUSER, "text: %.240s: is empty", name)
-                     : scan(&d->list[0], name, seen, err);
+                     : scan(&d->list[0], d, name, seen, err);
 }
 
 /* Returns true if a file is to be read whole. */
@@ -319,12 +349,14 @@ static enum pw_code open_text(struct pw_documents *d, const char *name, const ch
     return PW_OK;
 }
 
-enum pw_code pw_documents_open(struct pw_documents **out, const char *name, const char *path, bool chars,
-                               struct pw_err *err)
+enum pw_code pw_documents_open(struct pw_documents **out, const char *name, const char *path,
+                               enum pw_pieces tokens, const struct pw_tokens *tokenizer, struct pw_err *err)
 {
     struct pw_documents *d = *out = pw_alloc(1, sizeof *d);
+    bool chars = tokens == PW_PIECES_CHARS;
     uint8_t *seen = chars ? pw_alloc(CODE_POINTS, 1) : NULL;
     d->chars = chars;
+    d->tokenizer = tokenizer;
     enum pw_code code = open_text(d, name, path, seen, err);
     if (code == PW_OK && chars)
         code = take_alphabet(d, seen, name, err);

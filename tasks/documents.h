@@ -1,9 +1,10 @@
 /* documents.h - a user's text: a file or a folder of files, split into a trained and a held-out part. For the
  * task text (text.c).
  *
- * A token is a byte or a character. A file is cut by position: its last tenth is held out. The files of a
- * folder are documents: one in ten, by the order of their SHA-256, is held out. A window is a run of
- * consecutive tokens of one document; it never crosses the cut.
+ * A token is a byte, a character or a piece of a tokenizer, which reads each document as one text when the
+ * task is opened. A file is cut by position: its last tenth is held out. The files of a folder are documents:
+ * one in ten, by the order of their SHA-256, is held out. A window is a run of consecutive tokens of one
+ * document; it never crosses the cut.
  *
  * A small file is read into memory, so a session keeps a copy of it. Larger files and folders are mapped, and
  * the session records their SHA-256. A mapped file that another program truncates ends the process (SIGBUS),
@@ -28,7 +29,8 @@ struct pw_document {
     bool mapped;  /* munmap, not free */
     uint8_t sha[32];
     int64_t tokens;
-    size_t *marks; /* characters: byte offset of every PW_DOCUMENTS_MARK-th; NULL for bytes */
+    size_t *marks; /* characters: byte offset of every PW_DOCUMENTS_MARK-th; otherwise NULL */
+    int *ids;      /* pieces: [tokens] ids; otherwise NULL */
 };
 
 /* A run of tokens of a document that belongs to one part. */
@@ -48,18 +50,20 @@ struct pw_documents {
     int n;
     struct pw_document *list;
     struct pw_text_part parts[PW_PARTS];
-    bool chars;         /* tokens are characters; otherwise bytes */
-    uint32_t *alphabet; /* characters: [n_alphabet] code points, ascending */
+    bool chars;                        /* tokens are characters; otherwise bytes, or pieces */
+    const struct pw_tokens *tokenizer; /* of pieces, borrowed; NULL: bytes or characters */
+    uint32_t *alphabet;                /* characters: [n_alphabet] code points, ascending */
     int n_alphabet;
     uint16_t *ids; /* characters: [last code point + 1] index in alphabet */
 };
 
 /* Opens a file or the files of a folder. `name` is what messages and the session call it; path is where it is
- * (NULL: nowhere). Fails with one line: nothing there, no text, NUL bytes, invalid UTF-8 with chars, too many
- * characters, or other content than the session recorded. On failure, too, the caller passes *d to
- * pw_documents_close. */
-enum pw_code pw_documents_open(struct pw_documents **d, const char *name, const char *path, bool chars,
-                               struct pw_err *err);
+ * (NULL: nowhere). `tokens` is BYTES, CHARS or TOKENS; a tokenizer, which is borrowed, goes with TOKENS.
+ * Fails with one line: nothing there, no text, NUL bytes, invalid UTF-8 (not with bytes), too many
+ * characters, a text that can't be encoded, or other content than the session recorded. On failure, too, the
+ * caller passes *d to pw_documents_close. */
+enum pw_code pw_documents_open(struct pw_documents **d, const char *name, const char *path,
+                               enum pw_pieces tokens, const struct pw_tokens *tokenizer, struct pw_err *err);
 void pw_documents_close(struct pw_documents *d); /* NULL is a no-op */
 
 /* Writes the SHA-256 of a file, or that of all files' SHA-256 in the order of their names. Returns the bytes
@@ -76,7 +80,7 @@ void pw_documents_window(const struct pw_documents *d, int part, int64_t tokens,
 /* Returns the tokens of the longest stretch of a part, and those of all. */
 int64_t pw_documents_longest(const struct pw_documents *d, int part);
 int64_t pw_documents_tokens(const struct pw_documents *d, int part);
-/* Returns n tokens from `start` of a document as text, and its number of bytes. */
+/* Returns n bytes or characters from `start` of a document as text, and its number of bytes. */
 const char *pw_documents_text(const struct pw_documents *d, int document, int64_t start, int n,
                               size_t *bytes);
 

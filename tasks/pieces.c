@@ -1,9 +1,10 @@
-/* pieces.c - vocabularies of running text: a token is a byte or a character.
+/* pieces.c - vocabularies of running text: a token is a byte, a character or a piece of a tokenizer.
  *
  * The word of such a token is its label on the screen: short, visible and different from all other labels. A
  * space is a middle dot, and what cannot be shown is \xNN (a byte) or \u0301 (a character). A byte from 128
  * on has such a label, too, because it is only a part of a character. Ids of bytes are the same for every
- * text, so weights can go on with another one. */
+ * text, so weights can go on with another one. If two pieces of a tokenizer have the same label, the second
+ * one ends with # and its id. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@ static const struct {
     const char *label;
 } marks[] = {{' ', "·"}, {'\n', "↵"}, {'\t', "⇥"}};
 
-enum { N_MARKS = sizeof marks / sizeof *marks };
+enum { N_MARKS = sizeof marks / sizeof *marks, LABEL = PW_TOKENS_LABEL + 64 };
 
 static bool is_mark(uint32_t cp)
 {
@@ -73,6 +74,35 @@ void pw_vocab_add_chars(struct pw_vocab *v, const uint32_t *chars, int n)
     }
 }
 
+/* Makes a label different from all others. */
+static void add_number(const struct pw_vocab *v, char label[LABEL], int id)
+{
+    size_t n = strlen(label);
+    do /* a piece can be "x#5", too */
+        n += (size_t)snprintf(label + n, LABEL - n, "#%d", id);
+    while (pw_vocab_find(v, label, n) >= 0 && n + 10 < LABEL);
+}
+
+void pw_vocab_add_tokens(struct pw_vocab *v, const struct pw_tokens *tokenizer)
+{
+    int n = pw_tokens_count(tokenizer);
+    v->pieces = PW_PIECES_TOKENS;
+    v->tokenizer = tokenizer;
+    for (int id = 0; id < n; id++) {
+        char label[LABEL];
+        pw_tokens_label(tokenizer, id, label);
+        if (pw_vocab_find(v, label, strlen(label)) >= 0)
+            add_number(v, label, id);
+        pw_vocab_add(v, label);
+    }
+}
+
+/* Returns the bytes of a token of a tokenizer, and their number. */
+static const char *bytes_of(const struct pw_vocab *v, int token, size_t *n)
+{
+    return pw_tokens_bytes(v->tokenizer, token - PW_PIECE, n);
+}
+
 void pw_vocab_put(const struct pw_vocab *v, int token, struct pw_str *out)
 {
     char bytes[4] = {(char)(token - PW_PIECE)};
@@ -81,7 +111,10 @@ void pw_vocab_put(const struct pw_vocab *v, int token, struct pw_str *out)
         n = pw_utf8_put(bytes, v->chars[token - PW_PIECE]);
     if (v->pieces == PW_PIECES_WORDS || token < PW_PIECE)
         pw_str_add(out, "%s", v->words[token]);
-    else
+    else if (v->pieces == PW_PIECES_TOKENS) {
+        const char *s = bytes_of(v, token, &n);
+        pw_str_put(out, s, n);
+    } else
         pw_str_put(out, bytes, n);
 }
 
@@ -90,6 +123,9 @@ size_t pw_vocab_bytes(const struct pw_vocab *v, int token)
     char bytes[4];
     if (v->pieces == PW_PIECES_WORDS || token < PW_PIECE)
         return strlen(v->words[token]);
+    size_t n;
+    if (v->pieces == PW_PIECES_TOKENS)
+        return bytes_of(v, token, &n), n;
     return v->pieces == PW_PIECES_CHARS ? pw_utf8_put(bytes, v->chars[token - PW_PIECE]) : 1;
 }
 
@@ -107,10 +143,25 @@ static int find_char(const struct pw_vocab *v, uint32_t cp)
     return lo < v->n - PW_PIECE && v->chars[lo] == cp ? PW_PIECE + lo : -1;
 }
 
+/* Writes the first max tokens of a text, and returns the number of all; -1: they can't be made. */
+static int cut_tokens(const struct pw_vocab *v, const char *text, size_t n, int *tokens, int max,
+                      struct pw_err *err)
+{
+    struct pw_token_list list = {0};
+    enum pw_code code = pw_tokens_encode(v->tokenizer, text, n, &list, err);
+    for (size_t i = 0; i < list.n && i < (size_t)max; i++)
+        tokens[i] = PW_PIECE + list.ids[i];
+    int count = code != PW_OK ? -1 : (int)list.n;
+    pw_token_list_fini(&list);
+    return count;
+}
+
 int pw_vocab_cut_pieces(const struct pw_vocab *v, const char *text, size_t n, int *tokens, int max,
                         struct pw_err *err)
 {
     int count = 0;
+    if (v->pieces == PW_PIECES_TOKENS)
+        return cut_tokens(v, text, n, tokens, max, err);
     for (size_t at = 0; at < n; count++) {
         int token = PW_PIECE + (unsigned char)text[at];
         size_t bytes = 1;

@@ -86,6 +86,20 @@ static enum pw_code read_any(const struct pw_taskset *set, const char *text, int
     return not_ours(set, first, err);
 }
 
+/* Takes the tokens of a prompt of running text: of its text, the same tokens need not come out again. */
+static enum pw_code take_running(const struct pw_taskset *set, const struct pw_item *item, int max,
+                                 struct pw_sample *out, struct pw_err *err)
+{
+    int room = max < out->cap ? max : out->cap;
+    if (item->length > room)
+        return pw_fail(err, PW_EUSER, "the prompt has %d tokens; at most %d are allowed", item->length, room);
+    out->n = out->n_prompt = set->use[0].task->window(&set->use[0].o, item, out->tokens);
+    out->task = 0;
+    out->length = item->length;
+    out->pair = pw_item_pair(&set->use[0], item);
+    return PW_OK;
+}
+
 enum pw_code pw_taskset_prompt(const struct pw_taskset *set, const char *text, int max, struct pw_sample *out,
                                struct pw_err *err)
 {
@@ -98,6 +112,8 @@ enum pw_code pw_taskset_prompt(const struct pw_taskset *set, const char *text, i
     code = read_any(set, text, &task, &item, err);
     if (code != PW_OK)
         return code;
+    if (pw_taskset_runs(set))
+        return take_running(set, &item, max, out, err);
     pw_item_write(&set->use[task], &item, &prompt, &answer);
     code = pw_taskset_tokens(set, task, prompt.s, pw_str_text(&answer), max, out, err);
     bool answer_unknown = answer.len == 0; /* a prompt that is in no line of the file */

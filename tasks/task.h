@@ -10,9 +10,9 @@
  * Text is cut greedily, longest token first. A token belongs to the answer if it ends after the end of the
  * prompt's text. Token 0 is the padding "<pad>" and token 1 the end mark "</s>"; neither can be typed.
  *
- * Running text (text.c) is the exception: its tokens are bytes or characters, and words are their labels for
- * the screen ("·" for a space). pw_vocab_put gives the text itself. A sample is a window of the text without
- * an end mark; its first token is the prompt, and every other token is predicted.
+ * Running text (text.c) is the exception: its tokens are bytes, characters or the pieces of a tokenizer, and
+ * words are their labels for the screen ("·" for a space). pw_vocab_put gives the text itself. A sample is a
+ * window of the text without an end mark; its first token is the prompt, and every other token is predicted.
  *
  * Samples are never stored: sample i of a split is a function of (seed, split, i) (base/rng.h).
  *
@@ -28,6 +28,7 @@
 #include "base/opt.h"
 #include "base/rng.h"
 #include "base/text.h"
+#include "tokens/tokens.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -160,8 +161,8 @@ struct pw_task {
     double (*chance)(const void *opts, int length); /* exact match of guessing in the right format; NULL: 0 */
     /* The answer is one token without an end mark, so the model reads the prompt alone. */
     bool one_token;
-    /* For running text, NULL otherwise. window writes the tokens of an item to tokens [length + 1] and
-     * returns their number. Such a task is alone in its set. */
+    /* For running text, NULL otherwise. window writes the tokens of an item to tokens [length + 1], or those
+     * of a typed prompt to tokens [length], and returns their number. Such a task is alone in its set. */
     int (*window)(const void *opts, const struct pw_item *item, int *tokens);
     /* Returns true if an evaluation over a range looks at this length; it always does at both ends of the
      * range. NULL: every length. */
@@ -186,7 +187,7 @@ struct pw_task {
     double (*share)(const void *opts, int length); /* share of this length among the trained ones */
 };
 
-#define PW_TASK_OPTS_MAX 1024
+#define PW_TASK_OPTS_MAX 1536
 
 extern const struct pw_task *const pw_tasks[]; /* NULL-terminated; tasks.c */
 /* Returns the task of a name, or NULL. */
@@ -195,7 +196,7 @@ const struct pw_task *pw_task_find(const char *name);
 const struct pw_opt *pw_task_options(const struct pw_task *task);
 
 /* ---- vocabulary: words to ids and back */
-enum pw_pieces { PW_PIECES_WORDS, PW_PIECES_BYTES, PW_PIECES_CHARS };
+enum pw_pieces { PW_PIECES_WORDS, PW_PIECES_BYTES, PW_PIECES_CHARS, PW_PIECES_TOKENS };
 
 /* {0} is an empty vocabulary; pw_vocab_fini frees its memory. */
 struct pw_vocab {
@@ -203,7 +204,8 @@ struct pw_vocab {
     char **words;          /* by id; ids in the order of adding */
     enum pw_pieces pieces; /* how text is cut; unless WORDS, words are labels */
     /* private */
-    uint32_t *chars; /* CHARS: the code point of token PW_PIECE + i, ascending */
+    const struct pw_tokens *tokenizer; /* TOKENS: token PW_PIECE + i is its id i; borrowed */
+    uint32_t *chars;                   /* CHARS: the code point of token PW_PIECE + i, ascending */
     int *hash;
     int n_hash;
     int longest; /* bytes of the longest word */
@@ -217,17 +219,18 @@ int pw_vocab_cut(const struct pw_vocab *v, const char *text, int *tokens, int ma
 void pw_vocab_fini(struct pw_vocab *v);
 
 /* ---- pieces.c: tokens of running text */
-#define PW_PIECE 2 /* the first byte or character, behind padding and end mark */
-/* Adds a token for each byte; or for each of n characters, in ascending order. The vocabulary has padding and
- * end mark, and nothing else. */
+#define PW_PIECE 2 /* the first byte, character or piece, behind padding and end mark */
+/* Adds a token for each byte; for each of n characters, in ascending order; or for each id of a tokenizer,
+ * which must outlive the vocabulary. The vocabulary has padding and end mark, and nothing else. */
 void pw_vocab_add_bytes(struct pw_vocab *v);
 void pw_vocab_add_chars(struct pw_vocab *v, const uint32_t *chars, int n);
+void pw_vocab_add_tokens(struct pw_vocab *v, const struct pw_tokens *tokenizer);
 /* Appends the text of a token: its word, or what its label stands for. */
 void pw_vocab_put(const struct pw_vocab *v, int token, struct pw_str *out);
 /* Returns the bytes of a token's text. */
 size_t pw_vocab_bytes(const struct pw_vocab *v, int token);
 /* Cuts n bytes of text of a vocabulary of pieces; writes the first max tokens and returns the number of all.
- * Returns -1 with a message if a character is no token. */
+ * Returns -1 with a message if a character is no token, or the text can't be encoded. */
 int pw_vocab_cut_pieces(const struct pw_vocab *v, const char *text, size_t n, int *tokens, int max,
                         struct pw_err *err);
 

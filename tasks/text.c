@@ -1,4 +1,4 @@
-/* text.c - running text: predict the next byte or character of any UTF-8 text.
+/* text.c - running text: predict the next byte, character or piece of any UTF-8 text.
  *
  * A sample is a window of the text, drawn uniformly over all windows of its length. The length is the number
  * of predicted tokens, so a window has one token more: the first is only read. That is the context length by
@@ -8,7 +8,8 @@
  * The held-out part (documents.h) serves validation and every evaluation, also of the trained lengths. No
  * answer is right or wrong: an evaluation gives the loss, by length and by position.
  *
- * The printed options hold the text's SHA-256, so that a resumed session refuses a text that has changed.
+ * The printed options hold the text's SHA-256 and that of the tokenizer, so that a resumed session refuses a
+ * text or a tokenizer that has changed.
  *
  * An item is a document and a place in it; the item of a typed prompt is its tokens. Without path= the text
  * is the program's own (texts/). */
@@ -18,6 +19,7 @@
 #include "base/places.h"
 #include "tasks/documents.h"
 #include "tasks/read.h"
+#include "tasks/tokenizer.h"
 
 #define MAX_LENGTH 4096
 #define OWN_TEXT   "chronicle.txt"
@@ -29,8 +31,10 @@ enum tokens { BYTES, CHARS };
 struct text_opts {
     struct pw_task_opts common;
     char path[384];
-    char tokens[16];
+    char tokens[384];
     char sha[SHA + 1];
+    char tokenizer[SHA + 1];
+    struct pw_tokens *pieces;  /* owned; NULL: bytes or characters */
     struct pw_documents *text; /* owned; open_text loads it */
 };
 
@@ -42,13 +46,17 @@ static const struct pw_opt opts[] = {
      "a file, whose last tenth is held out, or a folder, of whose files one in ten is; none: a text of "
      "pewter's"},
     {"tokens", PW_OPT_TEXT, offsetof(struct text_opts, tokens), "bytes", 0, 0, kinds,
-     sizeof((struct text_opts *)0)->tokens, "what a token is: a byte, or a character (at most 4096 of them)"},
+     sizeof((struct text_opts *)0)->tokens,
+     "what a token is: a byte, a character (at most 4096 of them), or a piece of a tokenizer, whose file "
+     "tokenizer.json is named here"},
     {"lengths", PW_OPT_RANGE, offsetof(struct text_opts, common.lengths), "64", 1, MAX_LENGTH, NULL, 0,
      "trained context lengths, in tokens"},
     {"test", PW_OPT_RANGE, offsetof(struct text_opts, common.test), "0", 0, MAX_LENGTH, NULL, 0,
      "longer contexts, only evaluated; 0: up to twice the longest trained"},
     {"sha", PW_OPT_TEXT, offsetof(struct text_opts, sha), "", 0, 0, NULL, SHA + 1,
      "first 16 digits of the text's SHA-256, so that no other text is taken for it; a session adds them"},
+    {"tokenizer", PW_OPT_TEXT, offsetof(struct text_opts, tokenizer), "", 0, 0, NULL, SHA + 1,
+     "first 16 digits of the SHA-256 of the tokenizer's file; a session adds them, too"},
     {0},
 };
 
@@ -66,6 +74,13 @@ static const struct pw_refusal refused[] = {
 static const struct text_opts *opts_of(const void *o)
 {
     return o;
+}
+
+static enum pw_pieces kind_of(const struct text_opts *opt)
+{
+    return strcmp(opt->tokens, kinds[BYTES]) == 0   ? PW_PIECES_BYTES
+           : strcmp(opt->tokens, kinds[CHARS]) == 0 ? PW_PIECES_CHARS
+                                                    : PW_PIECES_TOKENS;
 }
 
 /* A length is evaluated if windows of the held-out part have it. */
@@ -93,11 +108,16 @@ static double inputs(const void *o, struct pw_pair at)
 
 static enum pw_code check(const void *o, struct pw_err *err)
 {
+    enum pw_pieces kind = kind_of(opts_of(o));
     const char *tokens = opts_of(o)->tokens;
-    if (strcmp(tokens, kinds[BYTES]) == 0 || strcmp(tokens, kinds[CHARS]) == 0)
-        return PW_OK;
-    return pw_fail(err, PW_EUSER, "text: tokens=%s: allowed are bytes and chars%s", tokens,
-                   pw_text_ends(tokens, ".json") ? "; tokenizer files can't be read yet" : "");
+    if (kind == PW_PIECES_TOKENS && !pw_text_ends(tokens, ".json"))
+        return pw_fail(err, PW_EUSER,
+                       "text: tokens=%.240s: allowed are bytes, chars, and a file whose name ends in .json",
+                       tokens);
+    if (kind != PW_PIECES_TOKENS && opts_of(o)->tokenizer[0] != '\0')
+        return pw_fail(err, PW_EUSER, "text: tokenizer=%s: tokens=%s have no tokenizer",
+                       opts_of(o)->tokenizer, tokens);
+    return PW_OK;
 }
 
 /* ---- the text */
@@ -111,12 +131,14 @@ static void close_text(void *o)
 {
     struct text_opts *opt = o;
     pw_documents_close(opt->text);
+    pw_tokens_close(opt->pieces);
     opt->text = NULL;
+    opt->pieces = NULL;
 }
 
 static const char *unit(const struct text_opts *opt)
 {
-    return opt->text->chars ? "characters" : "bytes";
+    return opt->pieces != NULL ? "tokens" : opt->text->chars ? "characters" : "bytes";
 }
 
 /* The longest window of each part must exist. */
@@ -158,19 +180,41 @@ static enum pw_code check_sha(struct text_opts *opt, struct pw_err *err)
                      name_of(opt), opt->sha, digits);
 }
 
+/* Opens the tokenizer, if tokens= names one, and compares it with tokenizer=, or fills that in. */
+static enum pw_code open_tokenizer(struct text_opts *opt, struct pw_err *err)
+{
+    char digits[65];
+    if (kind_of(opt) != PW_PIECES_TOKENS)
+        return PW_OK;
+    enum pw_code code = pw_tokenizer_open(&opt->pieces, opt->tokens, digits, err);
+    digits[SHA] = '\0';
+    if (code == PW_OK && opt->tokenizer[0] == '\0')
+        strcpy(opt->tokenizer, digits);
+    if (code == PW_OK && strcmp(opt->tokenizer, digits) != 0)
+        return pw_fail(
+            err, PW_EUSER,
+            "text: %.200s is not the tokenizer that tokenizer=%s names, its SHA-256 begins with %s; "
+            "restore it, or start with a new 'task text'",
+            opt->tokens, opt->tokenizer, digits);
+    return code;
+}
+
 static enum pw_code open_text(void *o, struct pw_err *err)
 {
     struct text_opts *opt = o;
     struct pw_str own = {0};
     const char *path = opt->path;
+    enum pw_code code = open_tokenizer(opt, err);
+    if (code != PW_OK)
+        return code;
     if (path[0] == '\0') {
         path = pw_place_own(&own, "texts") ? own.s : NULL;
         if (path != NULL)
             pw_str_add(&own, "/%s", OWN_TEXT);
         path = path != NULL ? own.s : NULL;
     }
-    enum pw_code code = pw_documents_open(&opt->text, name_of(opt), path,
-                                          strcmp(opt->tokens, kinds[CHARS]) == 0, err); /* close_text frees */
+    code = pw_documents_open(&opt->text, name_of(opt), path, kind_of(opt), opt->pieces,
+                             err); /* close_text frees */
     pw_str_fini(&own);
     if (code == PW_OK)
         code = check_windows(opt, err);
@@ -189,8 +233,11 @@ static void describe_split(const void *o, struct pw_str *out)
     pw_str_add(out, "text: %s: %zu bytes, %d document%s", name_of(opt), bytes, d->n, d->n == 1 ? "" : "s");
     if (d->chars)
         pw_str_add(out, ", %lld tokens: %d different characters\n", trained + held, d->n_alphabet);
-    else
+    else if (opt->pieces == NULL)
         pw_str_add(out, ", %lld tokens: bytes\n", trained + held);
+    else
+        pw_str_add(out, ", %lld tokens of %.2f bytes: %d pieces of %s\n", trained + held,
+                   (double)bytes / (double)(trained + held), pw_tokens_count(opt->pieces), opt->tokens);
     if (d->n == 1)
         pw_str_add(out,
                    "text: the first %lld tokens are for training; the last %lld are held out for validation "
@@ -237,6 +284,16 @@ static int window(const void *o, const struct pw_item *item, int *tokens)
 {
     const struct pw_documents *d = opts_of(o)->text;
     size_t bytes;
+    if (item->v[0] < 0) {
+        memcpy(tokens, item->v + 1, (size_t)item->length * sizeof *tokens);
+        return item->length;
+    }
+    if (opts_of(o)->pieces != NULL) {
+        const int *ids = d->list[item->v[0]].ids + start_of(item);
+        for (int i = 0; i <= item->length; i++)
+            tokens[i] = PW_PIECE + ids[i];
+        return item->length + 1;
+    }
     const char *s = pw_documents_text(d, item->v[0], start_of(item), item->length + 1, &bytes),
                *end = s + bytes;
     int n = 0;
@@ -257,34 +314,51 @@ static int most_tokens(const void *o, int length)
 static void words(const void *o, struct pw_vocab *v)
 {
     const struct pw_documents *d = opts_of(o)->text;
-    if (d->chars)
+    if (opts_of(o)->pieces != NULL)
+        pw_vocab_add_tokens(v, opts_of(o)->pieces);
+    else if (d->chars)
         pw_vocab_add_chars(v, d->alphabet, d->n_alphabet);
     else
         pw_vocab_add_bytes(v);
 }
 
-/* Appends one token as text. */
-static void put_token(const struct text_opts *opt, int token, struct pw_str *out)
+/* Returns a vocabulary that cuts and writes text, without words; nothing of it is owned. */
+static struct pw_vocab vocab_of(const struct text_opts *opt)
 {
-    char bytes[4] = {(char)(token - PW_PIECE)};
-    size_t n = opt->text->chars ? pw_utf8_put(bytes, opt->text->alphabet[token - PW_PIECE]) : 1;
-    pw_str_put(out, bytes, n);
+    return (struct pw_vocab){.n = PW_PIECE + (opt->text->chars ? opt->text->n_alphabet : 0),
+                             .pieces = kind_of(opt),
+                             .tokenizer = opt->pieces,
+                             .chars = opt->text->alphabet};
+}
+
+/* Appends tokens `from` to `to` of a document as text. */
+static void put_text(const struct text_opts *opt, int document, int64_t from, int64_t to, struct pw_str *out)
+{
+    size_t n;
+    if (opt->pieces == NULL) {
+        const char *s = pw_documents_text(opt->text, document, from, (int)(to - from), &n);
+        pw_str_put(out, s, n);
+        return;
+    }
+    for (int64_t i = from; i < to; i++) {
+        const char *s = pw_tokens_bytes(opt->pieces, opt->text->list[document].ids[i], &n);
+        pw_str_put(out, s, n);
+    }
 }
 
 static void write_item(const void *o, const struct pw_item *item, struct pw_str *prompt,
                        struct pw_str *answer)
 {
     const struct text_opts *opt = opts_of(o);
-    size_t bytes, first;
+    struct pw_vocab pieces = vocab_of(opt);
+    int64_t start = start_of(item);
     if (item->v[0] < 0) {
         for (int i = 1; i < item->n; i++)
-            put_token(opt, item->v[i], prompt);
+            pw_vocab_put(&pieces, item->v[i], prompt);
         return;
     }
-    const char *s = pw_documents_text(opt->text, item->v[0], start_of(item), item->length + 1, &bytes);
-    (void)pw_documents_text(opt->text, item->v[0], start_of(item), 1, &first);
-    pw_str_put(prompt, s, first);
-    pw_str_put(answer, s + first, bytes - first);
+    put_text(opt, item->v[0], start, start + 1, prompt);
+    put_text(opt, item->v[0], start + 1, start + item->length + 1, answer);
 }
 
 /* ---- typed prompts */
@@ -294,7 +368,7 @@ static void write_item(const void *o, const struct pw_item *item, struct pw_str 
 static enum pw_code read_text(const void *o, const char *text, struct pw_item *item, struct pw_err *err)
 {
     const struct text_opts *opt = opts_of(o);
-    struct pw_vocab pieces = {.pieces = PW_PIECES_BYTES};
+    struct pw_vocab pieces = vocab_of(opt);
     struct pw_str plain = {0};
     for (const char *s = text; *s != '\0';) {
         static const char newline[] = "↵", tab[] = "⇥";
@@ -303,9 +377,6 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
         pw_str_put(&plain, line ? "\n" : mark ? "\t" : s, 1);
         s += mark ? strlen(newline) : 1;
     }
-    if (opt->text->chars)
-        pieces = (struct pw_vocab){
-            .n = PW_PIECE + opt->text->n_alphabet, .pieces = PW_PIECES_CHARS, .chars = opt->text->alphabet};
     int n = pw_vocab_cut_pieces(&pieces, pw_str_text(&plain), plain.len, item->v + 1, PW_MAX_ITEM - 1, err);
     pw_str_fini(&plain);
     if (n < 0)
@@ -324,12 +395,14 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
 /* The beginning of a held-out line. */
 static void suggest(const void *o, struct pw_str *out)
 {
-    const struct pw_documents *d = opts_of(o)->text;
-    const struct pw_stretch *held = &d->parts[PW_PART_HELD].list[0];
-    size_t bytes, at = 0;
-    int n = held->tokens < 4096 ? (int)held->tokens : 4096;
-    const char *s = pw_documents_text(d, held->document, held->start, n, &bytes);
-    const char *line = memchr(s, '\n', bytes);
+    const struct text_opts *opt = opts_of(o);
+    const struct pw_stretch *held = &opt->text->parts[PW_PART_HELD].list[0];
+    struct pw_str text = {0};
+    size_t at = 0;
+    put_text(opt, held->document, held->start, held->start + (held->tokens < 4096 ? held->tokens : 4096),
+             &text);
+    const char *s = pw_str_text(&text), *line = memchr(s, '\n', text.len);
+    size_t bytes = text.len;
     if (line != NULL && (size_t)(line - s) + EXAMPLE < bytes)
         at = (size_t)(line - s) + 1;
     while (at < bytes && out->len < EXAMPLE) {
@@ -340,11 +413,12 @@ static void suggest(const void *o, struct pw_str *out)
         pw_str_put(out, s + at, k);
         at += k;
     }
+    pw_str_fini(&text);
 }
 
 const struct pw_task pw_task_text = {
     .name = "text",
-    .summary = "running text: predict the next byte or character",
+    .summary = "running text: predict the next byte, character or piece of a tokenizer",
     .source = "the user's, or a chronicle that pewter's own grammar wrote",
     .opts = opts,
     .opts_size = sizeof(struct text_opts),

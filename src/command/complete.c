@@ -117,6 +117,9 @@ static void offer_values(struct pw_completion *c, const struct typing *ty)
         pw_complete_files(c->prefix, offer_file, c);
     else if (opt != NULL && opt->choices != NULL)
         pw_complete_offer_all(c, opt->choices);
+    if (opt != NULL && opt->type == PW_OPT_TEXT &&
+        strcmp(opt->name, "tokens") == 0) /* or a tokenizer's file */
+        pw_complete_files(c->prefix, offer_file, c);
     if (ty->cmd->values != NULL)
         ty->cmd->values(c);
 }

@@ -54,4 +54,33 @@ said 'text: folder: is missing, and the session has no copy of it'
 "$PEWTER" -c "${LINES_OF/path=mine.txt /}; train 5; prompt The ↵" >said 2>&1 || fail "$(cat said)"
 said '^prompt     The·↵$'
 said '^continued  .'
+
+# ---- the pieces of a tokenizer: the session has a copy of its file, too
+cp "$SHIPPED" mine.txt
+cp "$PEWTER_SOURCE_DIR/tests/golden/tokenizers/gpt2.json" pieces.json
+"$PEWTER" --session pieces -c "${LINES_OF/mine.txt/mine.txt tokens=pieces.json}; train 40; eval samples=8
+    prompt In the year; model; table" >said 2>&1 || fail "$(cat said)"
+said '^text: mine.txt: 240033 bytes, 1 document, [0-9]+ tokens of 2[.][0-9]+ bytes: 480 pieces of pieces.json$'
+said 'text: nats per token \(perplexity\) by context, 8 samples each'
+said '^prompt     In·the·year$'
+said '^continued  .'
+mv pieces.json other.json
+"$PEWTER" replay pieces --verify >said 2>&1 || fail "a missing tokenizer breaks the re-run: $(cat said)"
+said '^equal: '
+"$PEWTER" --session pieces -c 'train 10; eval samples=8' >said 2>&1 || fail "not resumed: $(cat said)"
+"$PEWTER" replay pieces --verify >said 2>&1 || fail "not equal after resuming: $(cat said)"
+"$PEWTER" -c "task text path=mine.txt tokens=pieces.json" >said 2>&1 && fail "a missing tokenizer is no error"
+said 'text: tokens=pieces.json: cannot open: No such file'
+
+# A large tokenizer: the session has its SHA-256.
+{
+    cat other.json
+    head -c 4300000 /dev/zero | tr '\0' ' '
+} >large.json
+"$PEWTER" --session large -c "${LINES_OF/mine.txt/mine.txt tokens=large.json}; train 10" >said 2>&1 || fail "$(cat said)"
+"$PEWTER" --session large -c 'train 5' >said 2>&1 || fail "not resumed: $(cat said)"
+"$PEWTER" replay large --verify >said 2>&1 || fail "not equal: $(cat said)"
+rm large.json
+"$PEWTER" replay large --verify >said 2>&1 && fail "a missing tokenizer verifies: $(cat said)"
+said 'text: tokens=large.json: the tokenizer is missing, and the session has no copy of it'
 echo ok

@@ -185,7 +185,7 @@ static void windows_are_uniform_over_documents(void **state)
     }
     put("docs/.hidden", "no", 2);
     put("docs/empty", "", 0);
-    assert_int_equal(pw_documents_open(&d, path, path, true, &err), PW_OK);
+    assert_int_equal(pw_documents_open(&d, path, path, PW_PIECES_CHARS, NULL, &err), PW_OK);
     assert_int_equal(d->n, 12);
     assert_int_equal(d->parts[PW_PART_HELD].n, 1);
     assert_int_equal(d->parts[PW_PART_TRAINED].n, 11);
@@ -236,7 +236,7 @@ static void a_mapped_text_is_compared_with_the_record(void **state)
         pw_str_add(&s, "%zu é\n", s.len);
     strcpy(path, put("large.txt", s.s, s.len));
     pw_file_watch((struct pw_file_watch){.read = keep_witness});
-    assert_int_equal(pw_documents_open(&d, path, path, true, &err), PW_OK);
+    assert_int_equal(pw_documents_open(&d, path, path, PW_PIECES_CHARS, NULL, &err), PW_OK);
     assert_true(d->list[0].mapped);
     size_t bytes;
     const char *far = pw_documents_text(d, 0, 1000000, 10, &bytes); /* over the index */
@@ -250,15 +250,15 @@ static void a_mapped_text_is_compared_with_the_record(void **state)
     assert_true(witness.len < 300);
     strcpy(copy, put("witness", witness.s, witness.len));
     pw_file_watch((struct pw_file_watch){.instead = instead, .arg = copy});
-    assert_int_equal(pw_documents_open(&d, path, path, false, &err), PW_OK);
+    assert_int_equal(pw_documents_open(&d, path, path, PW_PIECES_BYTES, NULL, &err), PW_OK);
     pw_documents_close(d);
     s.s[s.len / 2] ^= 1;
     put("large.txt", s.s, s.len);
-    assert_int_equal(pw_documents_open(&d, path, path, false, &err), PW_EUSER);
+    assert_int_equal(pw_documents_open(&d, path, path, PW_PIECES_BYTES, NULL, &err), PW_EUSER);
     assert_non_null(strstr(err.msg, "has changed since the session read it"));
     pw_documents_close(d);
     unlink(path);
-    assert_int_equal(pw_documents_open(&d, path, path, false, &err), PW_EUSER);
+    assert_int_equal(pw_documents_open(&d, path, path, PW_PIECES_BYTES, NULL, &err), PW_EUSER);
     assert_non_null(strstr(err.msg, "is missing"));
     pw_documents_close(d);
     pw_file_watch((struct pw_file_watch){0});
@@ -370,8 +370,9 @@ static void bad_input_is_named(void **state)
         {"nothing", "", "the folder has no text"},
         {"same", "lengths=2", "all 2 documents are equal"},
         {"", "path=/dev/null", "is a device or a pipe"},
-        {"", "tokens=words", "tokens=words: allowed are bytes and chars"},
-        {"", "tokens=t.json", "tokenizer files can't be read yet"},
+        {"", "tokens=words", "tokens=words: allowed are bytes, chars, and a file whose name ends in .json"},
+        {"", "tokens=t.json", "tokens=t.json: cannot open: No such file"},
+        {"", "tokenizer=0123456789abcdef", "tokens=bytes have no tokenizer"},
         {"", "path=" OWN " sha=0123456789abcdef", "is not the text that sha=0123456789abcdef names"},
         {"", "data=100", "the trained part of the text is the training set"},
         {"", "lengths=0", "lengths"},

@@ -1,0 +1,13 @@
+/* tokenizer.h - the tokenizer of a task, a file that a session records.
+ *
+ * A small file is read by pw_file_read_as, so the session keeps a copy of it and a re-run reads the copy. Of
+ * a larger one the session keeps the SHA-256, and a re-run compares. */
+#ifndef PW_TOKENIZER_H
+#define PW_TOKENIZER_H
+#include "tokens/tokens.h"
+
+/* Opens the tokenizer at `path`, and writes the SHA-256 of its file. Fails with one line that names the file.
+ * On failure *t is NULL. */
+enum pw_code pw_tokenizer_open(struct pw_tokens **t, const char *path, char digits[65], struct pw_err *err);
+
+#endif
