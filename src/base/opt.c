@@ -463,11 +463,21 @@ enum pw_code pw_opt_set(const struct pw_opt *table, void *target, const char *wh
     return PW_OK;
 }
 
+bool pw_opt_left_out(const struct pw_opt *opt, const void *target)
+{
+    union value def;
+
+    return opt->type != PW_OPT_TEXT && opt->size == PW_OPT_LATER && parse(opt, opt->def, &def) &&
+           equal(opt, load(opt, target), def);
+}
+
 void pw_opt_print(const struct pw_opt *table, const void *target, bool only_changed, struct pw_str *out)
 {
     for (; table->name != NULL; table++) {
         union value v = load(table, target), def;
         if (only_changed && table->def != NULL && parse(table, table->def, &def) && equal(table, v, def))
+            continue;
+        if (pw_opt_left_out(table, target))
             continue;
         pw_str_add(out, " %s=", table->name);
         if (table->type == PW_OPT_CHOICE)

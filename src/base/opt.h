@@ -37,6 +37,10 @@ enum pw_opt_type {
     PW_OPT_MOVE,   /* struct pw_move: N within min..max (min >= 0), or +N, -N with N <= max */
 };
 
+/* Marks a row that a later version added to a table. At its default it is left out of canonical texts and
+ * files, which so stay as they were. */
+enum { PW_OPT_LATER = 1 };
+
 /* One row of an option table. */
 struct pw_opt {
     const char *name;
@@ -48,7 +52,7 @@ struct pw_opt {
      * whatever min is. MOVE: names of 0, 1, ... TEXT: values with a special meaning, for help and
      * completion. */
     const char *const *choices;
-    size_t size;      /* TEXT: sizeof the member */
+    size_t size;      /* TEXT: sizeof the member; other types: 0 or PW_OPT_LATER */
     const char *help; /* one line, with the unit if there is one */
 };
 
@@ -68,11 +72,15 @@ enum pw_code pw_opt_set(const struct pw_opt *table, void *target, const char *wh
                         const char *value, struct pw_err *err);
 
 /* Append " key=value" for every member to out; with only_changed, only for members that differ from their
- * default. A member without a default always counts as changed.
+ * default. A member without a default always counts as changed. Rows marked PW_OPT_LATER are left out at
+ * their default in any case.
  *
  * This is the canonical text: pw_opt_set reads it back to the same bits. A TEXT or CHOICE with spaces or
  * other special characters is quoted as in the command language, whose lexer removes the quotes. */
 void pw_opt_print(const struct pw_opt *table, const void *target, bool only_changed, struct pw_str *out);
+
+/* Returns true if the row is marked PW_OPT_LATER and its member has its default. */
+bool pw_opt_left_out(const struct pw_opt *opt, const void *target);
 
 /* Append the value of one row without quotes, as pw_opt_set reads it. */
 void pw_opt_value(const struct pw_opt *opt, const void *target, struct pw_str *out);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/maths.h"
+#include "kernels/backend.h"
 #include "model/theorem.h"
 
 #define AT(member) offsetof(struct pw_config, member)
@@ -16,7 +17,10 @@
 
 static const char *const norms[] = {"rmsnorm", "layernorm", "none", NULL}; /* enum pw_norm */
 static const char *const places[] = {"both", "ff", NULL};
-static const char *const acts[] = {"relu", "gelu", "gelu_tanh", NULL};
+static const char *const acts[] = {"relu", "gelu", "gelu_tanh", "silu", NULL};
+static const char *const biases[] = {"off", "on", "qkv", "mlp", NULL}; /* enum pw_bias */
+static const char *const parallels[] = {"off", "on", "shared", NULL};  /* enum pw_parallel */
+static const char *const qk_norms[] = {"off", "head", NULL};
 static const char *const inits[] = {"pewter", "t5", "theorem1", "theorem2", NULL}; /* enum pw_init */
 static const char *const contexts[] = {"fit", NULL};
 static const char *const schedules[] = {"constant", "linear", "cosine", NULL}; /* enum pw_schedule */
@@ -33,7 +37,8 @@ const struct pw_opt pw_config_opts[] = {
      "place of norms: before attention and MLP, or MLP only"},
     {"act", PW_OPT_CHOICE, AT(act), "relu", 0, 0, acts, 0,
      "activation of the MLP; gelu is exact, gelu_tanh is GPT-2's"},
-    {"bias", PW_OPT_SWITCH, AT(bias), "off", 0, 0, NULL, 0, "biases of attention, MLP and layernorm"},
+    {"bias", PW_OPT_CHOICE, AT(bias), "off", 0, 0, biases, 0,
+     "biases of attention, MLP and layernorm; qkv: of q, k and v; mlp: not of attention"},
     {"tied", PW_OPT_SWITCH, AT(tied), "off", 0, 0, NULL, 0, "the output head is the embedding"},
     {"scale", PW_OPT_SWITCH, AT(scale), "on", 0, 0, NULL, 0, "multiply scores by 1/sqrt(head_width)"},
     {"logit_scale", PW_OPT_FLOAT, AT(logit_scale), "1", 0, 100, NULL, 0,
@@ -42,8 +47,29 @@ const struct pw_opt pw_config_opts[] = {
      "initialisation; t5: as in T5; theorem1, theorem2: as in 'construct'"},
     {"causal", PW_OPT_SWITCH, AT(causal), "on", 0, 0, NULL, 0, "mask later keys"},
     {"dropout", PW_OPT_FLOAT, AT(dropout), "0", 0, 0.9, NULL, 0, "dropout rate in training"},
-    {"context", PW_OPT_INT, AT(context), "128", 2, 65536, contexts, 0,
+    {"context", PW_OPT_INT, AT(context), "128", 2, PW_MAX_CONTEXT, contexts, 0,
      "positions the model can read; fit: those of the task's longest sample, at least the preset's"},
+    {"gated", PW_OPT_SWITCH, AT(gated), "off", 0, 0, NULL, PW_OPT_LATER,
+     "the MLP is down(act(gate(x)) * up(x)), as in LLaMA"},
+    {"kv_heads", PW_OPT_INT, AT(kv_heads), "0", 0, 128, NULL, PW_OPT_LATER,
+     "heads of k and v, which query heads share in groups; 0: as many as heads"},
+    {"parallel", PW_OPT_CHOICE, AT(parallel), "off", 0, 0, parallels, PW_OPT_LATER,
+     "attention and MLP both read the block's input; shared: through one norm"},
+    {"qk_norm", PW_OPT_CHOICE, AT(qk_norm), "off", 0, 0, qk_norms, PW_OPT_LATER,
+     "head: RMS norm of each head of q and k, as in Qwen3"},
+    {"post_norm", PW_OPT_SWITCH, AT(post_norm), "off", 0, 0, NULL, PW_OPT_LATER,
+     "also norms of the outputs of attention and MLP, as in Gemma 2"},
+    {"head_bias", PW_OPT_SWITCH, AT(head_bias), "off", 0, 0, NULL, PW_OPT_LATER, "bias of the output head"},
+    {"norm_eps", PW_OPT_FLOAT, AT(norm_eps), "0", 0, 1, NULL, PW_OPT_LATER,
+     "epsilon of the norms; 0: 1e-6 for rmsnorm, 1e-5 for layernorm"},
+    {"embed_norm", PW_OPT_SWITCH, AT(embed_norm), "off", 0, 0, NULL, PW_OPT_LATER,
+     "norm of the embedding, as in BLOOM"},
+    {"embed_scale", PW_OPT_FLOAT, AT(embed_scale), "1", 1e-6, 1e6, NULL, PW_OPT_LATER,
+     "factor on token embeddings; Gemma: width^0.5"},
+    {"score_scale", PW_OPT_FLOAT, AT(score_scale), "0", 0, 1e6, NULL, PW_OPT_LATER,
+     "factor on scores in place of scale; 0: as scale says"},
+    {"logit_cap", PW_OPT_FLOAT, AT(logit_cap), "0", 0, 1e6, NULL, PW_OPT_LATER,
+     "logits become cap * tanh(logits / cap), as in Gemma 2; 0: off"},
     {0},
 };
 
@@ -142,6 +168,77 @@ void pw_config_unset_width(struct pw_config *cfg)
         cfg->logit_scale = 0;
 }
 
+bool pw_config_bias_qkv(const struct pw_config *cfg)
+{
+    return cfg->bias == PW_BIAS_ON || cfg->bias == PW_BIAS_QKV;
+}
+
+bool pw_config_bias_o(const struct pw_config *cfg)
+{
+    return cfg->bias == PW_BIAS_ON;
+}
+
+bool pw_config_bias_mlp(const struct pw_config *cfg)
+{
+    return cfg->bias == PW_BIAS_ON || cfg->bias == PW_BIAS_MLP;
+}
+
+bool pw_config_bias_norm(const struct pw_config *cfg)
+{
+    return pw_config_bias_mlp(cfg) && cfg->norm == PW_NORM_LAYER;
+}
+
+int pw_config_kv_heads(const struct pw_config *cfg)
+{
+    return cfg->kv_heads > 0 ? cfg->kv_heads : cfg->heads;
+}
+
+/* Options that the passes do not compute yet. */
+static enum pw_code check_built(const struct pw_config *cfg, struct pw_err *err)
+{
+    const struct {
+        const char *name;
+        bool asked;
+    } lacks[] = {
+        {"act=silu", cfg->act == 3},
+        {"gated", cfg->gated},
+        {"kv_heads", cfg->kv_heads > 0 && cfg->kv_heads != cfg->heads},
+        {"parallel", cfg->parallel != PW_PARALLEL_OFF},
+        {"qk_norm", cfg->qk_norm != 0},
+        {"post_norm", cfg->post_norm},
+        {"bias=qkv or mlp", cfg->bias > PW_BIAS_ON},
+        {"head_bias", cfg->head_bias},
+        {"norm_eps", cfg->norm_eps != 0},
+        {"embed_norm", cfg->embed_norm},
+        {"embed_scale", cfg->embed_scale != 1},
+        {"score_scale", cfg->score_scale != 0},
+        {"logit_cap", cfg->logit_cap != 0},
+    };
+
+    for (size_t i = 0; i < sizeof lacks / sizeof *lacks; i++)
+        if (lacks[i].asked)
+            return pw_fail(err, PW_EUSER, "%s: not built yet; use the default", lacks[i].name);
+    return PW_OK;
+}
+
+/* Relations of the options of published families. */
+static enum pw_code check_families(const struct pw_config *cfg, struct pw_err *err)
+{
+    bool none = cfg->norm == PW_NORM_NONE;
+
+    if (cfg->kv_heads > 0 && cfg->heads % cfg->kv_heads != 0)
+        return pw_fail(err, PW_EUSER, "kv_heads=%d heads=%d: the heads must be a multiple of kv_heads",
+                       cfg->kv_heads, cfg->heads);
+    if (cfg->parallel != PW_PARALLEL_OFF && cfg->norm_at != 0)
+        return pw_fail(err, PW_EUSER, "parallel=%s norm_at=ff: a parallel block needs norm_at=both",
+                       parallels[cfg->parallel]);
+    if (none && (cfg->post_norm || cfg->embed_norm))
+        return pw_fail(err, PW_EUSER,
+                       "%s=on norm=none: there is no norm to apply; use norm=rmsnorm or layernorm",
+                       cfg->post_norm ? "post_norm" : "embed_norm");
+    return PW_OK;
+}
+
 enum pw_code pw_config_check(struct pw_config *cfg, struct pw_err *err)
 {
     int head_width = cfg->head_width, ffn = cfg->ffn;
@@ -161,6 +258,11 @@ enum pw_code pw_config_check(struct pw_config *cfg, struct pw_err *err)
     if ((long)cfg->heads * head_width > 65536)
         return pw_fail(err, PW_EUSER, "heads=%d head_width=%d: their product may be at most 65536",
                        cfg->heads, head_width);
+    enum pw_code code = check_families(cfg, err);
+    if (code == PW_OK)
+        code = check_built(cfg, err);
+    if (code != PW_OK)
+        return code;
     if (cfg->logit_scale == 0)
         cfg->logit_scale = auto_logit_scale(cfg->width);
     cfg->head_width = head_width;

@@ -7,8 +7,9 @@
 #include "base/text.h"
 #include <stdbool.h>
 
-#define PW_MAX_LAYERS 64
-#define PW_MAX_BOS    8
+#define PW_MAX_LAYERS  64
+#define PW_MAX_BOS     8
+#define PW_MAX_CONTEXT 131072
 
 /* Classes of tokens, for positions that read them. A symbol is a letter that tasks use like a digit; LAST is
  * the last token of every prompt. */
@@ -20,8 +21,8 @@ struct pw_config {
     int layers, width, heads, head_width, ffn;
     int norm;          /* enum pw_norm: rmsnorm (eps 1e-6), layernorm (eps 1e-5), none */
     int norm_at;       /* 0 both; 1 ff: before the MLP only (Kazemnejad et al. 2023, Eq. 3) */
-    int act;           /* index into relu, gelu, gelu_tanh */
-    bool bias;         /* biases of the linear layers and of LayerNorm */
+    int act;           /* index into relu, gelu, gelu_tanh, silu */
+    int bias;          /* enum pw_bias: pw_config_bias_qkv and so on */
     bool tied;         /* the head shares the embedding's weights */
     bool scale;        /* scores are multiplied by 1/sqrt(head_width) */
     float logit_scale; /* factor on the normed hidden state before the head */
@@ -29,13 +30,33 @@ struct pw_config {
     bool causal;
     float dropout; /* rate, in training only; forward.c lists the places */
     int context;   /* most positions of a sequence */
-    int vocab;     /* set by the task, not by an option */
-    int trained;   /* set by the task for pw_pe_parse: rows of the longest training sample; 0: not known */
+    /* Options of published families. Their defaults leave the model as it was before they existed. */
+    bool gated;      /* the MLP is down(act(gate(x)) * up(x)): LLaMA, Gemma */
+    int kv_heads;    /* K: heads of k and v, a divisor of heads; 0: as many as heads (Ainslie et al. 2023) */
+    int parallel;    /* enum pw_parallel */
+    int qk_norm;     /* 0 off; 1 head: RMS norm of each q and k head before rotation (Qwen3, Gemma 3) */
+    bool post_norm;  /* attention and MLP have a norm of their output, too (Gemma 2) */
+    bool head_bias;  /* the output head has a bias (GPT-J) */
+    float norm_eps;  /* 0: the norm's default */
+    bool embed_norm; /* norm of the embedding (BLOOM) */
+    float embed_scale; /* factor on token embeddings (Gemma) */
+    float score_scale; /* factor on scores in place of `scale`; 0: as `scale` says */
+    float logit_cap;   /* logits = cap * tanh(logits / cap) (Gemma 2); 0: off */
+    int vocab;         /* set by the task, not by an option */
+    int trained; /* set by the task for pw_pe_parse: rows of the longest training sample; 0: not known */
     /* [vocab] enum pw_class of each token, also set by the task; it lives until the process ends. NULL: all
      * tokens are words. */
     const unsigned char *classes;
     int n_bos, bos[PW_MAX_BOS]; /* also set by the task, for theorem.c: tokens that prompts begin with */
 };
+
+/* Which parts have biases: none; all linear layers and LayerNorms; q, k and v only (Qwen2); MLP and
+ * LayerNorms only (GPT-J). The output head has one of its own: head_bias. */
+enum pw_bias { PW_BIAS_OFF, PW_BIAS_ON, PW_BIAS_QKV, PW_BIAS_MLP };
+
+/* x' of a block: off: mid = x + attn(norm1 x), x' = mid + mlp(norm2 mid). on: x' = x + attn(norm1 x) +
+ * mlp(norm2 x) (GPT-NeoX). shared: the same with norm1 in both places (GPT-J). */
+enum pw_parallel { PW_PARALLEL_OFF, PW_PARALLEL_ON, PW_PARALLEL_SHARED };
 
 /* Rules of the initial values: params.c and theorem.c. */
 enum pw_init { PW_INIT_PEWTER, PW_INIT_T5, PW_INIT_THEOREM1, PW_INIT_THEOREM2 };
@@ -67,6 +88,15 @@ enum pw_code pw_preset(const char *name, struct pw_config *cfg, struct pw_optim 
  * from it. Replaces the values that mean "derived": head_width = 0 by width/heads, ffn = 0 by 4*width,
  * logit_scale = 0 by width^-0.5. */
 enum pw_code pw_config_check(struct pw_config *cfg, struct pw_err *err);
+
+/* Return true if the q, k and v, the output of attention, the MLP, or LayerNorm have biases. */
+bool pw_config_bias_qkv(const struct pw_config *cfg);
+bool pw_config_bias_o(const struct pw_config *cfg);
+bool pw_config_bias_mlp(const struct pw_config *cfg);
+bool pw_config_bias_norm(const struct pw_config *cfg);
+
+/* Returns the number of heads of k and v. */
+int pw_config_kv_heads(const struct pw_config *cfg);
 
 /* Returns a copy of classes [n] that lives until the process ends; equal ones are one copy. */
 const unsigned char *pw_classes_keep(const unsigned char *classes, int n);

@@ -30,6 +30,15 @@ static bool add_float(cJSON *object, const char *name, float x)
     return cJSON_AddRawToObject(object, name, text) != NULL;
 }
 
+/* A choice of on and off is written like a switch, which it may have been in an earlier version. */
+static bool add_choice(cJSON *object, const char *name, const char *choice)
+{
+    bool on = strcmp(choice, "on") == 0, is_switch = on || strcmp(choice, "off") == 0;
+
+    return (is_switch ? cJSON_AddBoolToObject(object, name, on)
+                      : cJSON_AddStringToObject(object, name, choice)) != NULL;
+}
+
 /* Adds the options except those with the same value in `without` (NULL: adds all). */
 static bool add_options(cJSON *object, const struct pw_opt *table, const void *target, const void *without)
 {
@@ -38,6 +47,8 @@ static bool add_options(cJSON *object, const struct pw_opt *table, const void *t
     for (const struct pw_opt *o = table; o != NULL && o->name != NULL; o++) {
         const void *at = (const char *)target + o->offset;
         if (without != NULL && memcmp(at, (const char *)without + o->offset, sizeof(float)) == 0)
+            continue;
+        if (pw_opt_left_out(o, target))
             continue;
         switch (o->type) {
         case PW_OPT_INT: ok = cJSON_AddNumberToObject(object, o->name, *(const int *)at) != NULL && ok; break;
@@ -48,9 +59,7 @@ static bool add_options(cJSON *object, const struct pw_opt *table, const void *t
         case PW_OPT_SWITCH:
             ok = cJSON_AddBoolToObject(object, o->name, *(const bool *)at) != NULL && ok;
             break;
-        case PW_OPT_CHOICE:
-            ok = cJSON_AddStringToObject(object, o->name, o->choices[*(const int *)at]) != NULL && ok;
-            break;
+        case PW_OPT_CHOICE: ok = add_choice(object, o->name, o->choices[*(const int *)at]) && ok; break;
         default: ok = false; /* tables of models and encodings have no other types */
         }
     }

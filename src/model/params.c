@@ -70,7 +70,7 @@ static void add_layer(struct pw_param_layout *lay, const struct pw_config *cfg, 
 {
     struct pw_layer_at *at = &lay->layer[l];
     int C = cfg->width, HD = cfg->heads * cfg->head_width, F = cfg->ffn;
-    bool norms = cfg->norm != PW_NORM_NONE, norm_bias = cfg->norm == PW_NORM_LAYER && cfg->bias;
+    bool norms = cfg->norm != PW_NORM_NONE, norm_bias = pw_config_bias_norm(cfg);
     bool t5 = cfg->init == PW_INIT_T5;
     double deep = t5 ? 1 : sqrt(2.0 * cfg->layers), query = t5 ? sqrt(cfg->head_width) : 1;
 
@@ -83,13 +83,13 @@ static void add_layer(struct pw_param_layout *lay, const struct pw_config *cfg, 
     at->qkv = add_in_layer(lay, l, "attn.q.weight", HD, C, 1 / sqrt(C) / query, 0);
     add_in_layer(lay, l, "attn.k.weight", HD, C, 1 / sqrt(C), 0);
     add_in_layer(lay, l, "attn.v.weight", HD, C, 1 / sqrt(C), 0);
-    if (cfg->bias) {
+    if (pw_config_bias_qkv(cfg)) {
         at->qkv_bias = add_in_layer(lay, l, "attn.q.bias", 0, HD, 0, 0);
         add_in_layer(lay, l, "attn.k.bias", 0, HD, 0, 0);
         add_in_layer(lay, l, "attn.v.bias", 0, HD, 0, 0);
     }
     at->o = add_in_layer(lay, l, "attn.o.weight", C, HD, 1 / sqrt(HD) / deep, 0);
-    if (cfg->bias)
+    if (pw_config_bias_o(cfg))
         at->o_bias = add_in_layer(lay, l, "attn.o.bias", 0, C, 0, 0);
     if (norms) {
         at->norm2 = add_in_layer(lay, l, "norm2.weight", 0, C, 0, 1);
@@ -97,10 +97,10 @@ static void add_layer(struct pw_param_layout *lay, const struct pw_config *cfg, 
             at->norm2_bias = add_in_layer(lay, l, "norm2.bias", 0, C, 0, 0);
     }
     at->up = add_in_layer(lay, l, "mlp.up.weight", F, C, 1 / sqrt(C), 0);
-    if (cfg->bias)
+    if (pw_config_bias_mlp(cfg))
         at->up_bias = add_in_layer(lay, l, "mlp.up.bias", 0, F, 0, 0);
     at->down = add_in_layer(lay, l, "mlp.down.weight", C, F, 1 / sqrt(F) / deep, 0);
-    if (cfg->bias)
+    if (pw_config_bias_mlp(cfg))
         at->down_bias = add_in_layer(lay, l, "mlp.down.bias", 0, C, 0, 0);
 }
 
@@ -165,7 +165,7 @@ enum pw_code pw_layout_init(struct pw_param_layout *lay, const struct pw_config 
         add_layer(lay, cfg, l);
     if (norms)
         lay->norm = add_tensor(lay, "norm.weight", 0, cfg->width, 0, 1);
-    if (norms && cfg->norm == PW_NORM_LAYER && cfg->bias)
+    if (pw_config_bias_norm(cfg))
         lay->norm_bias = add_tensor(lay, "norm.bias", 0, cfg->width, 0, 0);
     lay->head = cfg->tied ? lay->embed
                           : add_tensor(lay, "head.weight", cfg->vocab, cfg->width, 1 / sqrt(cfg->width), 0);

@@ -58,7 +58,7 @@ static void test_absurd(void **state)
 {
     static const char *const absurd[][2] = {
         {"model width=99999999", "allowed are 1..8192"},
-        {"model context=99999999999", "allowed are fit|2..65536"},
+        {"model context=99999999999", "allowed are fit|2..131072"},
         {"model ffn=1000000000", "allowed are 0..65536"},
         {"task copy alphabet=100000", "allowed are 1..62"},
         {"task sort lengths=1..99999999999999", "or A in 1..256"},

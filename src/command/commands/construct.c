@@ -16,7 +16,7 @@ static const struct pw_opt opts[] = {
     {"heads", PW_OPT_INT, AT(heads), "4", 1, 128, NULL, 0, "heads of a layer"},
     {"head_width", PW_OPT_INT, AT(head_width), "0", 0, 1024, NULL, 0, "0: width / heads"},
     {"layers", PW_OPT_INT, AT(layers), "0", 0, PW_MAX_LAYERS, NULL, 0, "0: 1 for theorem1, 2 for theorem2"},
-    {"context", PW_OPT_INT, AT(context), "0", 0, 65536, NULL, 0,
+    {"context", PW_OPT_INT, AT(context), "0", 0, PW_MAX_CONTEXT, NULL, 0,
      "context; 0: 4 T (2 T above 512), and at least the longest sample"},
     {"seed", PW_OPT_SEED, AT(seed), NULL, 0, 0, NULL, 0,
      "seed of the weights that the proof leaves open; default: the arm's"},

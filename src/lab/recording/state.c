@@ -41,7 +41,7 @@ static const struct pw_opt lab_fields[] = {
     {.name = "temperature", .type = PW_OPT_FLOAT, .offset = AT(temperature), .max = 100},
     {.name = "prompts", .type = PW_OPT_INT, .offset = AT(last_prompt_id), .max = 2e9},
     {.name = "steps", .type = PW_OPT_COUNT, .offset = AT(steps_done), .max = PW_STATE_GOAL},
-    {.name = "table_length", .type = PW_OPT_INT, .offset = AT(table.length), .max = 65536},
+    {.name = "table_length", .type = PW_OPT_INT, .offset = AT(table.length), .max = PW_MAX_CONTEXT},
     {.name = "table_layer", .type = PW_OPT_INT, .offset = AT(table.layer), .max = PW_MAX_LAYERS},
     {.name = "table_told", .type = PW_OPT_INT, .offset = AT(table_told), .max = (2 << PW_MAX_ARMS) - 1},
     {.name = "table_next", .type = PW_OPT_INT, .offset = AT(table_next), .max = PW_MAX_ARMS},

@@ -11,7 +11,7 @@
 #include "lab/looks/looks.h"
 #include "lab/recording/state_int.h"
 
-#define MOST_TOKENS 65536 /* the largest context; a sample has no more tokens */
+#define MOST_TOKENS PW_MAX_CONTEXT /* the largest context; a sample has no more tokens */
 
 #define OF(member) offsetof(struct pw_pin, member)
 
