@@ -42,7 +42,7 @@
 extern "C" {
 #endif
 
-#define PW_BACKEND_ABI 20
+#define PW_BACKEND_ABI 21
 /* Increases when the same commands give different bits than before. A session records it. */
 #define PW_BITS 1
 
@@ -166,12 +166,13 @@ struct pw_backend_ops {
      * < n. sums [2] is in the backend's memory; mix64 is the finaliser of SplitMix64 (Stafford's mix 13). */
     void (*digest)(struct pw_backend *be, uint64_t *sums, const float *x, size_t n, uint64_t first);
 
-    /* ---- embedding. x[r] = table[ids[r]] + a[r], where a sum of two rows in a[r] is rounded first. table
-     * [V,C]. */
+    /* ---- embedding. x[r] = a->scale * table[ids[r]] + a[r], where a sum of two rows in a[r] is rounded
+     * first. table [V,C]. */
     void (*embed_fwd)(struct pw_ctx *c, float *x, const float *table, const int *ids,
                       const struct pw_added *a, int R, int C);
-    /* d_table[ids[r]] += dx[r], and for every added table d_added[k][row[k][r]] += its columns of dx[r]; rows
-     * ascending. d_added [a->n]: tables that don't overlap, or NULL if none of them is learned. */
+    /* d_table[ids[r]] += a->scale * dx[r], and for every added table d_added[k][row[k][r]] += its columns of
+     * dx[r]; rows ascending. d_added [a->n]: tables that don't overlap, or NULL if none of them is learned.
+     */
     void (*embed_bwd)(struct pw_ctx *c, float *d_table, float *const *d_added, const float *dx,
                       const int *ids, const struct pw_added *a, int R, int C);
 
@@ -201,6 +202,21 @@ struct pw_backend_ops {
      * absent). Chains over rows; with add they continue from the old value. */
     void (*linear_dw)(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x, bool add,
                       int out, int in, int R);
+
+    /* ---- gated MLP (Shazeer 2020). pre [R,2F] has gate and up side by side; y [R,F] = act(gate) * up. bwd
+     * SETS d_pre: act'(gate) * (dy * up) and dy * act(gate). */
+    void (*gate_fwd)(struct pw_ctx *c, float *y, const float *pre, enum pw_act act, int F, int R);
+    void (*gate_bwd)(struct pw_ctx *c, float *d_pre, const float *dy, const float *pre, enum pw_act act,
+                     int F, int R);
+
+    /* ---- heads of q, k and v (struct pw_heads): qkv [R,3HD] from x [R,(H+2K)D]. A normed head is (x * rstd)
+     * * gain, with rstd as in norm_fwd for RMS. stat [R,H+K] receives rstd; NULL without gains. */
+    void (*heads_fwd)(struct pw_ctx *c, float *qkv, float *stat, const float *x, const struct pw_heads *h,
+                      int R);
+    /* SETS dx [R,(H+2K)D]. The gradient of a shared head is that of its first query head plus the others,
+     * ascending. Adds to d_q_gain and d_k_gain [D] (NULL without gains): chains over rows, then heads. */
+    void (*heads_bwd)(struct pw_ctx *c, float *dx, float *d_q_gain, float *d_k_gain, const float *dqkv,
+                      const float *x, const float *stat, const struct pw_heads *h, int R);
 
     /* ---- attention. qkv [R,3HD]: q, k, v concatenated; head h is at offset h*D of each. pos [R]: position
      * ids. */
@@ -334,6 +350,10 @@ struct pw_backend_ops {
                           const int *targets, const float *scale, int N, int V);
     /* p = softmax(logits / temperature) for each row. */
     void (*softmax)(struct pw_ctx *c, float *p, const float *logits, float temperature, int N, int V);
+    /* y [n] = cap * tanh(y / cap), in place. bwd, for y after the cap: d = d * (1 - (y / cap)^2), the last
+     * factor by one fma. */
+    void (*cap_fwd)(struct pw_ctx *c, float *y, float cap, size_t n);
+    void (*cap_bwd)(struct pw_ctx *c, float *d, const float *y, float cap, size_t n);
     void (*add)(struct pw_ctx *c, float *y, const float *x, size_t n); /* y += x */
     /* y [R,C] = dropout(x) + residual, rounded after each. y may be x; residual is neither. residual NULL:
      * nothing is added; this form is also the backward pass. */

@@ -29,7 +29,7 @@ struct pw_seqs {
 
 /* Normalisation before a block, activation function, and order of the pairs of rotary embedding. */
 enum pw_norm { PW_NORM_RMS, PW_NORM_LAYER, PW_NORM_NONE };
-enum pw_act { PW_ACT_NONE, PW_ACT_RELU, PW_ACT_GELU, PW_ACT_GELU_TANH };
+enum pw_act { PW_ACT_NONE, PW_ACT_RELU, PW_ACT_GELU, PW_ACT_GELU_TANH, PW_ACT_SILU };
 enum pw_pairing { PW_PAIRING_INTERLEAVED, PW_PAIRING_HALF }; /* pairs (2i, 2i+1) or (i, i+pairs) */
 
 /* Dropout of one tensor (Srivastava et al. 2014): an entry becomes 0 with probability rate, else x *
@@ -51,15 +51,36 @@ static inline float pw_dropout_kept(const struct pw_dropout *d)
     return 1.0f / (1.0f - d->rate);
 }
 
-/* A vector a[r] that is added to embedding r, from n tables (n = 0: nothing is added). Its parts are
- * row[k][r] of table[k] [.,W], where row[k] is [R]. With `halves`, n is 2, W = C/2, and the two parts are
- * concatenated. Otherwise W = C, and a[r] is the one part or the sum of both. */
+/* The embedding's factor `scale`, and a vector a[r] that is added to embedding r, from n tables (n = 0:
+ * nothing is added). Its parts are row[k][r] of table[k] [.,W], where row[k] is [R]. With `halves`, n is 2, W
+ * = C/2, and the two parts are concatenated. Otherwise W = C, and a[r] is the one part or the sum of both. */
 struct pw_added {
     int n;
     bool halves;
     const float *table[2];
     const int *row[2];
+    float scale; /* factor on the token's embedding; 1: none */
 };
+
+/* How a layer's projection [R,(H+2K)D] becomes the q, k and v [R,3HD] of attention. Each of the K heads of k
+ * and v serves H/K consecutive query heads. q and k are normed over D if they have gains. */
+struct pw_heads {
+    int heads, kv_heads, head_width; /* H; K, a divisor of H; D */
+    const float *q_gain, *k_gain;    /* [D] each; both NULL: no norms */
+    float eps;
+};
+
+/* Heads j of the projection are H of q, K of k and K of v. Return the part of head j (0, 1, 2 for q, k, v),
+ * and its first place among the 3H heads that attention reads. */
+static inline int pw_heads_part(const struct pw_heads *h, int j)
+{
+    return j < h->heads ? 0 : j < h->heads + h->kv_heads ? 1 : 2;
+}
+static inline int pw_heads_place(const struct pw_heads *h, int j)
+{
+    int part = pw_heads_part(h, j), of_part = part == 0 ? j : (j - h->heads) % h->kv_heads;
+    return part * h->heads + of_part * (part == 0 ? 1 : h->heads / h->kv_heads);
+}
 
 /* Position-dependent transformation of q and k, by position ids. First comes rotary position embedding (Su et
  * al. 2021, Eq. 34). It rotates the first 2*pairs entries of every head, pair by pair, by the angles of their

@@ -37,6 +37,13 @@ void PW_OP(linear_dx)(struct pw_ctx *c, float *dx, const float *dy, const struct
                       const float *saved, float scale, int R);
 void PW_OP(linear_dw)(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x, bool add,
                       int out, int in, int R);
+void PW_OP(gate_fwd)(struct pw_ctx *c, float *y, const float *pre, enum pw_act act, int F, int R);
+void PW_OP(gate_bwd)(struct pw_ctx *c, float *d_pre, const float *dy, const float *pre, enum pw_act act,
+                     int F, int R);
+void PW_OP(heads_fwd)(struct pw_ctx *c, float *qkv, float *stat, const float *x, const struct pw_heads *h,
+                      int R);
+void PW_OP(heads_bwd)(struct pw_ctx *c, float *dx, float *d_q_gain, float *d_k_gain, const float *dqkv,
+                      const float *x, const float *stat, const struct pw_heads *h, int R);
 void PW_OP(rotate)(struct pw_ctx *c, float *qkv, const struct pw_turn *t, const int *pos, int H, int D,
                    int R);
 void PW_OP(turn_bwd)(struct pw_ctx *c, float *dqkv, const struct pw_turn_grad *d, const float *qkv,
@@ -70,6 +77,8 @@ void PW_OP(scatter_rows)(struct pw_ctx *c, float *dx, const float *dy, const int
 void PW_OP(cross_entropy)(struct pw_ctx *c, float *loss, int *best, float *d_logits, const float *logits,
                           const int *targets, const float *scale, int N, int V);
 void PW_OP(softmax)(struct pw_ctx *c, float *p, const float *logits, float temperature, int N, int V);
+void PW_OP(cap_fwd)(struct pw_ctx *c, float *y, float cap, size_t n);
+void PW_OP(cap_bwd)(struct pw_ctx *c, float *d, const float *y, float cap, size_t n);
 void PW_OP(add)(struct pw_ctx *c, float *y, const float *x, size_t n);
 void PW_OP(dropout)(struct pw_ctx *c, float *y, const float *x, const struct pw_dropout *d,
                     const float *residual, int R, int C);

@@ -98,8 +98,8 @@ V_INLINE v16 v_gelu_arg(v16 x)
     return v_mul(v_mul(v_set(1.59576912f), x), v_fma(v_set(0.044715f), v_mul(x, x), v_set(1.0f)));
 }
 
-/* The activation functions. gelu(x) = x P(N(0,1) <= x), and its tanh approximation (Hendrycks and Gimpel
- * 2016). */
+/* The activation functions. gelu(x) = x P(N(0,1) <= x), its tanh approximation (Hendrycks and Gimpel 2016),
+ * and silu(x) = x sigmoid(x) (Elfwing et al. 2017). */
 V_INLINE v16 v_act(v16 x, enum pw_act act)
 {
     v16 a, b;
@@ -107,6 +107,7 @@ V_INLINE v16 v_act(v16 x, enum pw_act act)
     case PW_ACT_RELU: return v_max(v_zero(), x); /* 0 > x ? 0 : x, so NaN stays NaN */
     case PW_ACT_GELU: v_normal(x, &a, &b); return v_mul(x, a);
     case PW_ACT_GELU_TANH: v_sigmoid(v_gelu_arg(x), &a, &b); return v_mul(x, a);
+    case PW_ACT_SILU: v_sigmoid(x, &a, &b); return v_mul(x, a);
     case PW_ACT_NONE: break;
     }
     return x;
@@ -123,6 +124,7 @@ V_INLINE v16 v_act_grad(v16 d, v16 x, enum pw_act act)
         v_sigmoid(v_gelu_arg(x), &a, &b);
         dz = v_mul(v_set(1.59576912f), v_fma(v_set(0.134145f), v_mul(x, x), v_set(1.0f)));
         return v_mul(d, v_fma(v_mul(x, v_mul(a, b)), dz, a));
+    case PW_ACT_SILU: v_sigmoid(x, &a, &b); return v_mul(d, v_fma(x, v_mul(a, b), a));
     case PW_ACT_NONE: break;
     }
     return d;

@@ -2,12 +2,13 @@
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/scatter_sum.h"
 
-/* For the lanes of a warp: x = t (+ one, or + (one + two)). */
-static __device__ __forceinline__ void sum_row(float *x, const float *t, const float *one, const float *two,
-                                               int n, bool fours)
+/* For the lanes of a warp: x = scale * t (+ one, or + (one + two)). */
+static __device__ __forceinline__ void sum_row(float *x, float scale, const float *t, const float *one,
+                                               const float *two, int n, bool fours)
 {
     for (int i = 4 * (int)(threadIdx.x % 32); i < n; i += 128) {
         float4 v = pw_dev_load_4(t + i, n - i, fours);
+        v = make_float4(scale * v.x, scale * v.y, scale * v.z, scale * v.w);
         if (one != NULL) {
             float4 a = pw_dev_load_4(one + i, n - i, fours);
             if (two != NULL) {
@@ -31,9 +32,9 @@ static __global__ void embed_rows(float *x, const float *table, const int *ids, 
     const float *one = a.n > 0 ? a.table[0] + (size_t)a.row[0][r] * (size_t)W : NULL;
     const float *two = a.n > 1 ? a.table[1] + (size_t)a.row[1][r] * (size_t)W : NULL;
     x += r * (size_t)C;
-    sum_row(x, t, one, a.halves ? NULL : two, W, fours);
+    sum_row(x, a.scale, t, one, a.halves ? NULL : two, W, fours);
     if (a.halves)
-        sum_row(x + W, t + W, two, NULL, W, fours);
+        sum_row(x + W, a.scale, t + W, two, NULL, W, fours);
 }
 
 cudaError_t pw_cuda_embed_fwd(cudaStream_t s, float *x, const float *table, const int *ids,
@@ -53,8 +54,9 @@ cudaError_t pw_cuda_embed_bwd(cudaStream_t s, float *d_table, float *const *d_ad
                               const int *ids, const struct pw_added *a, int R, int C)
 {
     int W = a->halves ? C / 2 : C;
-    struct pw_scatter_from from = {dx, (size_t)C, 1, R, 0};
+    struct pw_scatter_from from = {dx, (size_t)C, 1, R, 0, a->scale};
     cudaError_t e = pw_scatter_sum(s, d_table, from, ids, R, C);
+    from.scale = 1.0f;
     for (int k = 0; e == cudaSuccess && d_added != NULL && k < a->n; k++) {
         from.p = a->halves ? dx + k * W : dx;
         e = pw_scatter_sum(s, d_added[k], from, a->row[k], R, W);

@@ -24,7 +24,7 @@ cudaError_t pw_cuda_gather_bias_fwd(cudaStream_t s, float *out, const float *par
 cudaError_t pw_cuda_gather_bias_bwd(cudaStream_t s, float *d_param, const float *d_out, const int *index,
                                     int L, int H, int n)
 {
-    struct pw_scatter_from from = {d_out, 1, (size_t)n, n, (size_t)H * (size_t)n};
+    struct pw_scatter_from from = {d_out, 1, (size_t)n, n, (size_t)H * (size_t)n, 1.0f};
     return pw_scatter_sum(s, d_param, from, index, L * n, H);
 }
 

@@ -91,6 +91,15 @@ cudaError_t pw_cuda_to_bf16_all(cudaStream_t s, const struct pw_cuda_copy *copie
 /* Convert n numbers back to float. */
 cudaError_t pw_cuda_of_bf16(cudaStream_t s, float *to, const uint16_t *from, size_t n);
 
+/* ---- gate.cu, heads.cu */
+cudaError_t pw_cuda_gate_fwd(cudaStream_t s, float *y, const float *pre, enum pw_act act, int F, int R);
+cudaError_t pw_cuda_gate_bwd(cudaStream_t s, float *d_pre, const float *dy, const float *pre, enum pw_act act,
+                             int F, int R);
+cudaError_t pw_cuda_heads_fwd(cudaStream_t s, float *qkv, float *stat, const float *x,
+                              const struct pw_heads *h, int R);
+cudaError_t pw_cuda_heads_bwd(cudaStream_t s, float *dx, float *d_q_gain, float *d_k_gain, const float *dqkv,
+                              const float *x, const float *stat, const struct pw_heads *h, int R);
+
 /* ---- rotate.cu: y [R,3HD] = x with q and k transformed by t; back: the inverse, for gradients. y may be x.
  */
 cudaError_t pw_cuda_rotate(cudaStream_t s, float *y, const float *x, const struct pw_turn *t, const int *pos,
@@ -174,6 +183,8 @@ cudaError_t pw_cuda_scatter_rows(cudaStream_t s, float *dx, uint16_t *rounded, c
 cudaError_t pw_cuda_cross_entropy(cudaStream_t s, float *loss, int *best, float *d_logits, uint16_t *rounded,
                                   const float *logits, const int *targets, const float *scale, int N, int V);
 cudaError_t pw_cuda_softmax(cudaStream_t s, float *p, const float *logits, float temperature, int N, int V);
+cudaError_t pw_cuda_cap_fwd(cudaStream_t s, float *y, float cap, size_t n);
+cudaError_t pw_cuda_cap_bwd(cudaStream_t s, float *d, const float *y, float cap, size_t n);
 cudaError_t pw_cuda_add(cudaStream_t s, float *y, const float *x, size_t n);
 cudaError_t pw_cuda_dropout(cudaStream_t s, float *y, uint16_t *rounded, struct pw_cuda_numbers x,
                             const struct pw_dropout *d, const float *residual, int R, int C);

@@ -77,8 +77,8 @@ __device__ __forceinline__ float pw_dev_gelu_arg(float x)
     return (1.59576912f * x) * fmaf(0.044715f, x * x, 1.0f);
 }
 
-/* The activation functions. gelu(x) = x P(N(0,1) <= x), and its tanh approximation (Hendrycks and Gimpel
- * 2016). */
+/* The activation functions. gelu(x) = x P(N(0,1) <= x), its tanh approximation (Hendrycks and Gimpel 2016),
+ * and silu(x) = x sigmoid(x) (Elfwing et al. 2017). */
 __device__ __forceinline__ float pw_dev_act(float x, enum pw_act act)
 {
     float a, b;
@@ -86,6 +86,7 @@ __device__ __forceinline__ float pw_dev_act(float x, enum pw_act act)
     case PW_ACT_RELU: return 0.0f > x ? 0.0f : x; /* so NaN stays */
     case PW_ACT_GELU: pw_dev_normal(x, &a, &b); return x * a;
     case PW_ACT_GELU_TANH: pw_dev_sigmoid(pw_dev_gelu_arg(x), &a, &b); return x * a;
+    case PW_ACT_SILU: pw_dev_sigmoid(x, &a, &b); return x * a;
     case PW_ACT_NONE: break;
     }
     return x;
@@ -102,6 +103,7 @@ __device__ __forceinline__ float pw_dev_act_grad(float d, float x, enum pw_act a
         pw_dev_sigmoid(pw_dev_gelu_arg(x), &a, &b);
         dz = 1.59576912f * fmaf(0.134145f, x * x, 1.0f);
         return d * fmaf(x * (a * b), dz, a);
+    case PW_ACT_SILU: pw_dev_sigmoid(x, &a, &b); return d * fmaf(x, a * b, a);
     case PW_ACT_NONE: break;
     }
     return d;

@@ -20,6 +20,7 @@ struct pw_scatter_from {
     size_t row_step, col_step;
     int period; /* rows of a period; the number of all rows if there is one */
     size_t period_step;
+    float scale; /* factor on each entry */
 };
 
 __device__ __forceinline__ int pw_dev_id(const struct pw_scatter_from &from, const int *ids, int r)
@@ -34,7 +35,7 @@ __device__ __forceinline__ float pw_dev_entry(const struct pw_scatter_from &from
         at += (size_t)(r / from.period) * from.period_step;
         r %= from.period;
     }
-    return from.p[at + (size_t)r * from.row_step];
+    return from.scale * from.p[at + (size_t)r * from.row_step];
 }
 
 /* Writes to list, ascending, which of the rows first .. first+n-1 have this id, and returns their number; n

@@ -66,6 +66,35 @@ static void norm_fwd(struct pw_ctx *c, float *y, float *stat, const float *x, co
                                 scale, R, C));
 }
 
+static void gate_fwd(struct pw_ctx *c, float *y, const float *pre, enum pw_act act, int F, int R)
+{
+    pw_cuda_writes(c, y);
+    PW_CUDA_DO(c, "gate_fwd", pw_cuda_gate_fwd(c->stream, y, pre, act, F, R));
+}
+
+static void gate_bwd(struct pw_ctx *c, float *d_pre, const float *dy, const float *pre, enum pw_act act,
+                     int F, int R)
+{
+    pw_cuda_writes(c, d_pre);
+    PW_CUDA_DO(c, "gate_bwd", pw_cuda_gate_bwd(c->stream, d_pre, dy, pre, act, F, R));
+}
+
+static void heads_fwd(struct pw_ctx *c, float *qkv, float *stat, const float *x, const struct pw_heads *h,
+                      int R)
+{
+    pw_cuda_writes(c, qkv);
+    PW_CUDA_DO(c, "heads_fwd", pw_cuda_heads_fwd(c->stream, qkv, stat, x, h, R));
+}
+
+static void heads_bwd(struct pw_ctx *c, float *dx, float *d_q_gain, float *d_k_gain, const float *dqkv,
+                      const float *x, const float *stat, const struct pw_heads *h, int R)
+{
+    pw_cuda_writes(c, dx);
+    pw_cuda_writes(c, d_q_gain);
+    pw_cuda_writes(c, d_k_gain);
+    PW_CUDA_DO(c, "heads_bwd", pw_cuda_heads_bwd(c->stream, dx, d_q_gain, d_k_gain, dqkv, x, stat, h, R));
+}
+
 static void rotate(struct pw_ctx *c, float *qkv, const struct pw_turn *t, const int *pos, int H, int D, int R)
 {
     pw_cuda_writes(c, qkv);
@@ -181,6 +210,18 @@ static void softmax(struct pw_ctx *c, float *p, const float *logits, float tempe
     PW_CUDA_DO(c, "softmax", pw_cuda_softmax(c->stream, p, logits, temperature, N, V));
 }
 
+static void cap_fwd(struct pw_ctx *c, float *y, float cap, size_t n)
+{
+    pw_cuda_writes(c, y);
+    PW_CUDA_DO(c, "cap_fwd", pw_cuda_cap_fwd(c->stream, y, cap, n));
+}
+
+static void cap_bwd(struct pw_ctx *c, float *d, const float *y, float cap, size_t n)
+{
+    pw_cuda_writes(c, d);
+    PW_CUDA_DO(c, "cap_bwd", pw_cuda_cap_bwd(c->stream, d, y, cap, n));
+}
+
 static void add(struct pw_ctx *c, float *y, const float *x, size_t n)
 {
     pw_cuda_side_join(c->be); /* x may be a gradient */
@@ -224,11 +265,13 @@ static enum pw_code open_ref(struct pw_backend **be, int device, struct pw_err *
     .host_alloc = pw_cuda_host_alloc, .host_free = pw_cuda_host_free, .mark = pw_cuda_mark,                  \
     .wait = pw_cuda_wait, .replay = pw_cuda_replay, .for_chunks = pw_cuda_for_chunks, .reduce = reduce,      \
     .adamw = adamw, .digest = digest, .embed_fwd = embed_fwd, .embed_bwd = embed_bwd, .norm_fwd = norm_fwd,  \
-    .rotate = rotate, .turn_bwd = turn_bwd, .scores = scores, .attention_cached = attention_cached,          \
-    .attn_cache_floats = attn_cache_floats, .put_head = put_head, .gather_bias_fwd = gather_bias_fwd,        \
-    .gather_bias_bwd = gather_bias_bwd, .fire_fwd = fire_fwd, .fire_bwd = fire_bwd, .expr_fwd = expr_fwd,    \
-    .expr_bwd = expr_bwd, .gather_rows = gather_rows, .scatter_rows = scatter_rows,                          \
-    .cross_entropy = cross_entropy, .softmax = softmax, .add = add, .dropout = dropout, .zero = zero
+    .gate_fwd = gate_fwd, .gate_bwd = gate_bwd, .heads_fwd = heads_fwd, .heads_bwd = heads_bwd,              \
+    .cap_fwd = cap_fwd, .cap_bwd = cap_bwd, .rotate = rotate, .turn_bwd = turn_bwd, .scores = scores,        \
+    .attention_cached = attention_cached, .attn_cache_floats = attn_cache_floats, .put_head = put_head,      \
+    .gather_bias_fwd = gather_bias_fwd, .gather_bias_bwd = gather_bias_bwd, .fire_fwd = fire_fwd,            \
+    .fire_bwd = fire_bwd, .expr_fwd = expr_fwd, .expr_bwd = expr_bwd, .gather_rows = gather_rows,            \
+    .scatter_rows = scatter_rows, .cross_entropy = cross_entropy, .softmax = softmax, .add = add,            \
+    .dropout = dropout, .zero = zero
 
 const struct pw_backend_ops pw_cuda_table_ref = {
     SHARED,

@@ -76,7 +76,7 @@ size_t pw_cuda_turn_bwd_floats(const struct pw_turn *t, int H, int R)
 static cudaError_t add_gains(cudaStream_t s, float *d_gain, const float *dqkv, const float *qkv,
                              const struct pw_turn *t, const int *pos, int H, int D, int R, float *room)
 {
-    struct pw_scatter_from from = {room, (size_t)H, 1, R, 0};
+    struct pw_scatter_from from = {room, (size_t)H, 1, R, 0, 1.0f};
     cudaError_t e = PW_LAUNCH(gain_terms, dim3(pw_blocks((size_t)R * (size_t)H, PW_HALVES)), dim3(PW_THREADS),
                               0, s, room, dqkv, qkv, *t, pos, H, D, R);
     for (int h = 0; h < H && e == cudaSuccess; h++, from.p++)
@@ -90,7 +90,7 @@ static cudaError_t add_angles(cudaStream_t s, const struct pw_turn_grad *d, cons
                               float *room, int first, int last, int at)
 {
     size_t n = (size_t)R * (size_t)t->pairs, table = (size_t)at * (size_t)t->pairs;
-    struct pw_scatter_from from = {room, (size_t)t->pairs, 1, R, 0};
+    struct pw_scatter_from from = {room, (size_t)t->pairs, 1, R, 0, 1.0f};
     cudaError_t e = PW_LAUNCH(angle_terms, dim3(pw_blocks(n, PW_THREADS)), dim3(PW_THREADS), 0, s, room,
                               room + n, dqkv, qkv, *t, pos, H, D, R, first, last);
     if (e == cudaSuccess)

@@ -199,7 +199,7 @@ static bool send_all(struct pw_model *m, const struct pw_pe_tables *host)
     bool learned = pw_pe_learns_rows(pe), added = true;
 
     t->P = t->laid = host->P;
-    t->added = (struct pw_added){.n = pw_pe_adds(pe), .halves = pe->halves};
+    t->added = (struct pw_added){.n = pw_pe_adds(pe), .halves = pe->halves, .scale = m->cfg.embed_scale};
     for (int k = 0; k < t->added.n; k++) {
         size_t floats = rows * pw_pe_add_width(pe, m->cfg.width);
         t->fixed[k] = learned ? NULL : send(m, host->add[k], floats * sizeof(float));

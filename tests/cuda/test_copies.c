@@ -121,7 +121,7 @@ static void expect_copies(struct fixture *f, const char *after)
         (void)y;                                                                                             \
         ops->call;                                                                                           \
     }
-static const struct pw_added nothing;
+static const struct pw_added nothing = {.scale = 1.0f};
 OPERATION(embed, embed_fwd(f->c, y, f->param, f->ids, &nothing, R, C))
 OPERATION(norm, norm_fwd(f->c, y, f->stat, f->x, f->param, NULL, PW_NORM_RMS, 1e-6f, 1, R, C))
 OPERATION(norm_back, norm_bwd(f->c, y, f->grad, NULL, f->x, f->out, f->stat, f->param, PW_NORM_RMS, 1, R, C))
@@ -156,6 +156,14 @@ OPERATION(gathered, gather_rows(f->c, y, f->x, f->ids, R, C))
 OPERATION(scattered, scatter_rows(f->c, y, f->x, f->ids, T, R, C))
 OPERATION(differed, cross_entropy(f->c, f->stat, f->ids, y, f->x, f->ids, f->param, R, C))
 OPERATION(softened, softmax(f->c, y, f->x, 1, R, C))
+OPERATION(gated, gate_fwd(f->c, y, f->wide, PW_ACT_SILU, C, R))
+OPERATION(gated_back, gate_bwd(f->c, f->d_wide, f->x, f->wide, PW_ACT_SILU, C, R))
+OPERATION(arranged,
+          heads_fwd(f->c, f->d_wide, NULL, f->wide, &(const struct pw_heads){H, H, D, NULL, NULL, 0.0f}, R))
+OPERATION(arranged_back, heads_bwd(f->c, f->d_wide, NULL, NULL, f->wide, f->x, NULL,
+                                   &(const struct pw_heads){H, H, D, NULL, NULL, 0.0f}, R))
+OPERATION(capped, cap_fwd(f->c, y, 5.0f, R *C))
+OPERATION(capped_back, cap_bwd(f->c, y, f->x, 5.0f, R *C))
 OPERATION(added, add(f->c, y, f->x, R *C))
 OPERATION(zeroed, zero(f->c, y, R *C))
 OPERATION(fetched, upload(f->be, y, (const float[C]){9}, C * sizeof(float)))
@@ -189,6 +197,12 @@ static const struct {
     {"scatter", scattered, true},
     {"softmax", softened, false},
     {"cross_entropy", differed, true},
+    {"gate", gated, false},
+    {"gate_bwd", gated_back, false},
+    {"heads", arranged, false},
+    {"heads_bwd", arranged_back, false},
+    {"cap", capped, false},
+    {"cap_bwd", capped_back, false},
     {"add", added, false},
     {"zero", zeroed, false},
     {"upload", fetched, false},
@@ -311,7 +325,7 @@ static void test_zeroed(void **state)
     open_fixture(&f);
     const struct pw_cuda_side *s = &f.be->side;
     float *added = elsewhere(&f, R * C), *keys = elsewhere(&f, R * C);
-    struct pw_added tables = {.n = 1, .table = {f.param}, .row = {f.ids}};
+    struct pw_added tables = {.n = 1, .table = {f.param}, .row = {f.ids}, .scale = 1.0f};
     fill(&f, 1);
     for (int i = 0; i < 3; i++) {
         float *const zeros[] = {f.grad, added, keys};

@@ -20,6 +20,9 @@ const struct ref_case ref_cases[] = {
     {"cached", ref_case_cached, false, 2e-5},
     {"cached wide", ref_case_cached_wide, false, 2e-5},
     {"dropout", ref_case_dropout, false, 1e-6},
+    {"gate", ref_case_gate, false, 2e-6},
+    {"heads", ref_case_heads, false, 2e-5},
+    {"cap", ref_case_cap, false, 5e-6},
     {"put", ref_case_put, false, 0.0},
     {NULL, NULL, false, 0.0},
 };

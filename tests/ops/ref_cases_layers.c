@@ -33,7 +33,7 @@ void ref_case_linear(struct ref_call *r)
     struct linear l = {.ops = r->ops, .R = R};
     l.m = (struct pw_mat){ref_input(r, nw, 1.0f / sqrtf((float)i)), o, i,
                           ref_own(r, r->ops->mat_pack_floats(o, i))};
-    l.act = (enum pw_act)(ref_next(&r->s) % 4);
+    l.act = (enum pw_act)(ref_next(&r->s) % 5);
     l.add = ref_next(&r->s) % 2;
     l.scale = ref_next(&r->s) % 2 ? 1.0f : 1.0f / 0.9f;
     l.x = ref_input(r, nx, 1.0f);

@@ -43,7 +43,7 @@ static void embed_fwd(struct pw_ctx *c, float *x, const float *table, const int 
     (void)c;
     for (int r = 0; r < R; r++)
         for (int i = 0; i < C; i++) {
-            double x_ri = (double)table[ids[r] * C + i];
+            double x_ri = (double)a->scale * (double)table[ids[r] * C + i];
             for (int k = 0; k < a->n; k++)
                 if (!a->halves)
                     x_ri += (double)a->table[k][a->row[k][r] * C + i];
@@ -53,8 +53,9 @@ static void embed_fwd(struct pw_ctx *c, float *x, const float *table, const int 
         }
 }
 
-/* Adds columns from..from+W-1 of dx [R,stride] to the rows of d [.,W] that `at` names. */
-static void scatter_sum(float *d, const float *dx, const int *at, int R, int W, int stride, int from)
+/* Adds scale times columns from..from+W-1 of dx [R,stride] to the rows of d [.,W] that `at` names. */
+static void scatter_sum(float *d, const float *dx, const int *at, int R, int W, int stride, int from,
+                        double scale)
 {
     int rows = 0;
     for (int r = 0; r < R; r++)
@@ -62,7 +63,7 @@ static void scatter_sum(float *d, const float *dx, const int *at, int R, int W, 
     double *sum = ref_room((size_t)(rows * W));
     for (int r = 0; r < R; r++)
         for (int i = 0; i < W; i++)
-            sum[at[r] * W + i] += (double)dx[r * stride + from + i];
+            sum[at[r] * W + i] += scale * (double)dx[r * stride + from + i];
     for (int i = 0; i < rows * W; i++)
         d[i] = (float)((double)d[i] + sum[i]);
     free(sum);
@@ -73,9 +74,9 @@ static void embed_bwd(struct pw_ctx *c, float *d_table, float *const *d_added, c
 {
     (void)c;
     int W = a->halves ? C / 2 : C;
-    scatter_sum(d_table, dx, ids, R, C, C, 0);
+    scatter_sum(d_table, dx, ids, R, C, C, 0, (double)a->scale);
     for (int k = 0; d_added != NULL && k < a->n; k++)
-        scatter_sum(d_added[k], dx, a->row[k], R, W, C, a->halves ? k * W : 0);
+        scatter_sum(d_added[k], dx, a->row[k], R, W, C, a->halves ? k * W : 0, 1);
 }
 
 static void norm_fwd(struct pw_ctx *c, float *y, float *stat, const float *x, const float *gain,
@@ -134,24 +135,25 @@ static void norm_bwd(struct pw_ctx *c, float *dx, float *d_gain, float *d_bias, 
     free(db);
 }
 
-static double act_of(double x, enum pw_act act)
+double ref_double_act(double x, enum pw_act act)
 {
     switch (act) {
     case PW_ACT_RELU: return x > 0 ? x : 0;
     case PW_ACT_GELU: return 0.5 * x * erfc(-x * sqrt(0.5));
     case PW_ACT_GELU_TANH: return 0.5 * x * (1 + tanh(sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x)));
+    case PW_ACT_SILU: return x / (1 + exp(-x));
     case PW_ACT_NONE: break;
     }
     return x;
 }
 
 /* Central differences: with h = 1e-4 in double precision the error is below 1e-8. */
-static double act_slope(double x, enum pw_act act)
+double ref_double_slope(double x, enum pw_act act)
 {
     double h = 1e-4;
     if (act == PW_ACT_RELU)
         return x > 0;
-    return (act_of(x + h, act) - act_of(x - h, act)) / (2 * h);
+    return (ref_double_act(x + h, act) - ref_double_act(x - h, act)) / (2 * h);
 }
 
 static void linear_fwd(struct pw_ctx *c, float *y, float *pre, const float *x, const struct pw_mat *m,
@@ -165,7 +167,7 @@ static void linear_fwd(struct pw_ctx *c, float *y, float *pre, const float *x, c
                 v += (double)x[r * m->in + i] * (double)m->w[o * m->in + i];
             if (pre != NULL)
                 pre[r * m->out + o] = (float)v;
-            v = act_of(v, act) + (residual != NULL ? (double)residual[r * m->out + o] : 0);
+            v = ref_double_act(v, act) + (residual != NULL ? (double)residual[r * m->out + o] : 0);
             y[r * m->out + o] = (float)v;
         }
 }
@@ -181,7 +183,7 @@ static void linear_dx(struct pw_ctx *c, float *dx, const float *dy, const struct
             for (int o = 0; o < m->out; o++)
                 v += (double)dy[r * m->out + o] * (double)m->w[o * m->in + i];
             if (act != PW_ACT_NONE)
-                v *= act_slope((double)saved[at], act);
+                v *= ref_double_slope((double)saved[at], act);
             dx[at] = (float)(v * (double)scale);
         }
 }
@@ -383,6 +385,12 @@ const struct pw_backend_ops ref_double = {
     .linear_fwd = linear_fwd,
     .linear_dx = linear_dx,
     .linear_dw = linear_dw,
+    .gate_fwd = ref_double_gate_fwd,
+    .gate_bwd = ref_double_gate_bwd,
+    .heads_fwd = ref_double_heads_fwd,
+    .heads_bwd = ref_double_heads_bwd,
+    .cap_fwd = ref_double_cap_fwd,
+    .cap_bwd = ref_double_cap_bwd,
     .rotate = rotate,
     .turn_bwd = ref_double_turn_bwd,
     .scores = ref_double_scores,

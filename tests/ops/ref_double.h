@@ -10,6 +10,10 @@ void ref_softmax(double *p, int rows, int n);
 /* Rotates q and k of R rows in place; back: by the negative angles. */
 void ref_double_turn(float *qkv, const struct pw_turn *t, const int *pos, bool back, int H, int D, int R);
 
+/* An activation and its derivative. */
+double ref_double_act(double x, enum pw_act act);
+double ref_double_slope(double x, enum pw_act act);
+
 /* The operations of kernels/backend.h, members of the table ref_double. */
 void ref_double_scores(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a,
                        const int *pos, const struct pw_seqs *s);
@@ -26,6 +30,16 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, floa
 
 void ref_double_turn_bwd(struct pw_ctx *c, float *dqkv, const struct pw_turn_grad *d, const float *qkv,
                          const struct pw_turn *t, const int *pos, int H, int D, int R);
+
+void ref_double_gate_fwd(struct pw_ctx *c, float *y, const float *pre, enum pw_act act, int F, int R);
+void ref_double_gate_bwd(struct pw_ctx *c, float *d_pre, const float *dy, const float *pre, enum pw_act act,
+                         int F, int R);
+void ref_double_heads_fwd(struct pw_ctx *c, float *qkv, float *stat, const float *x, const struct pw_heads *h,
+                          int R);
+void ref_double_heads_bwd(struct pw_ctx *c, float *dx, float *d_q_gain, float *d_k_gain, const float *dqkv,
+                          const float *x, const float *stat, const struct pw_heads *h, int R);
+void ref_double_cap_fwd(struct pw_ctx *c, float *y, float cap, size_t n);
+void ref_double_cap_bwd(struct pw_ctx *c, float *d, const float *y, float cap, size_t n);
 
 void ref_double_fire_fwd(struct pw_ctx *c, float *bias, const float *param, const struct pw_fire *f, int H,
                          int P);

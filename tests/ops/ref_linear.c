@@ -52,6 +52,8 @@ void PW_OP(linear_dx)(struct pw_ctx *c, float *dx, const float *dy, const struct
                 v = v * plain_gelu_grad(saved[at]);
             else if (act == PW_ACT_GELU_TANH)
                 v = v * plain_gelu_tanh_grad(saved[at]);
+            else if (act == PW_ACT_SILU)
+                v = v * plain_silu_grad(saved[at]);
             dx[at] = v * scale;
         }
 }

@@ -99,8 +99,24 @@ static inline float plain_gelu_tanh_grad(float x)
     return fmaf(x * (s * sm), dz, s);
 }
 
+static inline float plain_silu(float x)
+{
+    float s, sm;
+    plain_sigmoid(x, &s, &sm);
+    return x * s;
+}
+
+static inline float plain_silu_grad(float x)
+{
+    float s, sm;
+    plain_sigmoid(x, &s, &sm);
+    return fmaf(x, s * sm, s);
+}
+
 static inline float plain_act(float x, int act) /* act: enum pw_act */
 {
+    if (act == 4)
+        return plain_silu(x);
     return act == 1 ? (0.0f > x ? 0.0f : x) : act == 2 ? plain_gelu(x) : act == 3 ? plain_gelu_tanh(x) : x;
 }
 
