@@ -46,8 +46,9 @@ void pw_taskset_classes(const struct pw_taskset *set, unsigned char *classes)
     int last[PW_MAX_TASKS];
     bool all = true;
     for (int v = 0; v < set->vocab.n; v++)
-        classes[v] =
-            v == PW_PAD || v == PW_EOS ? PW_TOKEN_WORD : (unsigned char)class_of(set->vocab.words[v]);
+        classes[v] = (v == PW_PAD || v == PW_EOS) && !set->vocab.plain
+                         ? PW_TOKEN_WORD
+                         : (unsigned char)class_of(set->vocab.words[v]);
     for (int t = 0; t < set->n; t++) {
         last[t] = last_of(set, t);
         all = all && last[t] >= 0;

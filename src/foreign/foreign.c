@@ -2,9 +2,11 @@
  */
 #include "foreign/foreign.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
@@ -133,6 +135,25 @@ static enum pw_code check_tensors(struct pw_foreign *f, struct pw_err *err)
     return code == PW_OK ? pw_map_surplus(&f->map, err) : code;
 }
 
+/* Compares the line that stands for the weights with the recorded one in a re-run, else records it. */
+static enum pw_code witness(struct pw_foreign *f, struct pw_err *err)
+{
+    char line[160], *then;
+    size_t size;
+    f->info.bytes = pw_weights_sha(f->map.weights, f->info.sha);
+    snprintf(line, sizeof line, "pewter: weights of %zu bytes, sha256 %s\n", f->info.bytes, f->info.sha);
+    if (!pw_file_copies()) {
+        pw_file_note(f->path, line, strlen(line));
+        return PW_OK;
+    }
+    enum pw_code code = pw_file_read_as(f->path, f->path, sizeof line, &then, &size, err);
+    if (code == PW_OK && strcmp(then, line) != 0)
+        code = pw_fail(err, PW_EUSER, "%.240s: has changed since the session read it: its SHA-256 differs",
+                       f->path);
+    free(then);
+    return code;
+}
+
 enum pw_code pw_foreign_open(struct pw_foreign **out, const char *path, bool digest, struct pw_err *err)
 {
     struct pw_foreign *f = pw_alloc(1, sizeof *f);
@@ -141,7 +162,13 @@ enum pw_code pw_foreign_open(struct pw_foreign **out, const char *path, bool dig
     *out = NULL;
     f->path = pw_text_dup(path);
     f->map.path = f->path;
-    enum pw_code code = pw_weights_open(&f->map.weights, path, err);
+    enum pw_code code = PW_OK;
+    if (access(path, F_OK) != 0)
+        code = pw_fail(err, PW_EUSER, "%.240s: %s", path,
+                       pw_file_copies() ? "is missing, and the session has no copy of it"
+                                        : "there is no such file or folder");
+    if (code == PW_OK)
+        code = pw_weights_open(&f->map.weights, path, err);
     if (code == PW_OK && pw_weights_gguf(f->map.weights) != NULL) {
         pw_str_add(&name, "%s", path);
         code = pw_gguf_config(f->map.weights, path, &root, err);
@@ -153,7 +180,7 @@ enum pw_code pw_foreign_open(struct pw_foreign **out, const char *path, bool dig
     if (code == PW_OK)
         code = check_tensors(f, err);
     if (code == PW_OK && digest)
-        f->info.bytes = pw_weights_sha(f->map.weights, f->info.sha);
+        code = witness(f, err);
     cJSON_Delete(root);
     pw_str_fini(&name);
     if (code == PW_OK)

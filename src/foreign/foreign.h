@@ -22,7 +22,8 @@ struct pw_foreign_info {
 /* Opens PATH: a folder with config.json and weights, a .safetensors file with config.json beside it, or a
  * .gguf file. It reads the configuration, and checks names and shapes of all tensors, but no weights.
  *
- * digest: compute info's sha, which reads all files. In a re-run of a session the caller compares it. */
+ * digest: also compute info's bytes and sha, which reads all files, and note them as a file that was read
+ * (pw_file_note). A re-run of a session compares them, and fails if the file is missing or has changed. */
 enum pw_code pw_foreign_open(struct pw_foreign **out, const char *path, bool digest, struct pw_err *err);
 void pw_foreign_close(struct pw_foreign *f); /* NULL is a no-op */
 const struct pw_foreign_info *pw_foreign_info(const struct pw_foreign *f);

@@ -55,6 +55,7 @@ const struct pw_command pw_cmd_task = {
         "                 contexts. Held out: a file's last tenth, or one in ten of a folder's files; eval "
         "gives "
         "the loss\n"
+        "  ids         vocab=N                          numbers as tokens (#17), for 'model from='\n"
         "  lengths=A..B   trained lengths\n"
         "  test=A..B      longer lengths, only evaluated; default: B+1..2B (scan, pcfg: all)\n"
         "  dist=uniform|geometric|pairs|natural|FILE   distribution of trained lengths: uniform; each\n"
