@@ -121,20 +121,44 @@ static const float *branch(struct pw_model *m, struct pw_ctx *c, struct pw_work 
     return w->d_norm;
 }
 
-/* Computes w->d_hid from d, the gradient of the MLP's output. With relu, dropped entries are zeros in hid, so
- * the derivative drops them again without a second draw of the mask. */
-static void d_hidden(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l, const struct pw_chunk *k,
-                     const float *d)
+/* Returns the gradient of a branch's output before its norm (post_norm), from d after it; d without. */
+static const float *before_norm(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const float *d,
+                                const float *x, const float *stat, size_t gain, size_t bias,
+                                const struct pw_slot *to, int R)
+{
+    int C = m->cfg.width;
+
+    if (x == NULL)
+        return d;
+    m->ops->zero(c, w->d_post, (size_t)R * C);
+    m->ops->norm_bwd(c, w->d_post, pw_at(to->grad, gain), pw_at(to->grad, bias), d, x, stat,
+                     pw_at(m->p, gain), (enum pw_norm)m->cfg.norm, 1, R, C);
+    return w->d_post;
+}
+
+/* Returns the gradient of the MLP's first product from d, the gradient of its output. With relu, dropped
+ * entries are zeros in hid, so the derivative drops them again without a second draw of the mask. */
+static const float *d_hidden(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l,
+                             const struct pw_chunk *k, const float *d)
 {
     const struct pw_acts *a = &w->acts[l];
     struct pw_dropout drop;
     bool drops = pw_model_drop(m, &drop, l, PW_DROP_HIDDEN, k->row), again = drops && a->pre != NULL;
     float kept = drops && !again ? pw_dropout_kept(&drop) : 1;
+    bool gated = m->cfg.gated;
 
-    m->ops->linear_dx(c, w->d_hid, d, &m->mats[l * PW_MATS + PW_MAT_DOWN], pw_model_act(m),
-                      a->pre != NULL ? a->pre : a->hid, kept, k->n_rows);
+    m->ops->linear_dx(c, w->d_hid, d, &m->mats[l * PW_MATS + PW_MAT_DOWN],
+                      gated ? PW_ACT_NONE : pw_model_act(m),
+                      gated            ? NULL
+                      : a->pre != NULL ? a->pre
+                                       : a->hid,
+                      kept, k->n_rows);
     if (again)
         m->ops->dropout(c, w->d_hid, w->d_hid, &drop, NULL, k->n_rows, m->cfg.ffn);
+    if (!gated)
+        return w->d_hid;
+    m->ops->gate_bwd(c, w->d_pre, w->d_hid, a->pre, pw_model_act(m), m->cfg.ffn, k->n_rows);
+    return w->d_pre;
 }
 
 /* Returns the accumulator of layer l for a learned table; NULL: it is not learned. */
@@ -154,7 +178,22 @@ static void turn_back(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, i
         m->ops->turn_bwd(c, w->d_qkv, &d, w->acts[l].qkv, t, pos, m->cfg.heads, m->cfg.head_width, R);
 }
 
-/* On entry w->d [R,C] is the gradient of the block's output, on return that of its input x. */
+/* Returns the gradient of the projection from w->d_qkv. */
+static const float *d_project(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l,
+                              const struct pw_slot *to, int R)
+{
+    const struct pw_layer_at *at = &m->lay.layer[l];
+    struct pw_heads heads = pw_model_heads(m, l);
+
+    if (w->d_raw == NULL)
+        return w->d_qkv;
+    m->ops->heads_bwd(c, w->d_raw, pw_at(to->grad, at->q_norm), pw_at(to->grad, at->k_norm), w->d_qkv,
+                      w->acts[l].raw, w->acts[l].raw_stat, &heads, R);
+    return w->d_raw;
+}
+
+/* On entry w->d [R,C] is the gradient of the block's output, on return that of its input x. In a parallel
+ * block both branches start from w->d as it was on entry, so what norm2 adds to it waits in w->d_n2. */
 static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l, const struct pw_chunk *k,
                   const struct pw_slot *to)
 {
@@ -172,26 +211,38 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l
     float *slot = to->grad, *d_bias = table_sums(m, to, PW_TABLE_BIAS, l);
     float *d_keys =
         attn.keys != NULL ? slot + m->lay.pe + (size_t)l * m->tables.key_rows * m->cfg.head_width : NULL;
+    bool parallel = cfg->parallel != PW_PARALLEL_OFF, shared = cfg->parallel == PW_PARALLEL_SHARED;
+    float *d_n2 = parallel ? w->d_n2 : w->d_norm;
     struct pw_dropout drop;
-    const float *d = branch(m, c, w, pw_model_drop(m, &drop, l, PW_DROP_MLP, k->row), R);
+    const float *d = branch(m, c, w, pw_model_drop(m, &drop, l, PW_DROP_MLP, k->row), R), *d_up, *d_proj;
 
+    d = before_norm(m, c, w, d, a->post2, a->post2_stat, at->post2, at->post2_bias, to, R);
     ops->linear_dw(c, slot + at->down, pw_at(slot, at->down_bias), d, a->hid, to->summed, C, F, R);
-    d_hidden(m, c, w, l, k, d);
-    ops->linear_dw(c, slot + at->up, pw_at(slot, at->up_bias), w->d_hid, a->n2, to->summed, F, C, R);
-    ops->linear_dx(c, w->d_norm, w->d_hid, &mat[PW_MAT_UP], PW_ACT_NONE, NULL, 1, R);
-    ops->norm_bwd(c, w->d, pw_at(slot, at->norm2), pw_at(slot, at->norm2_bias), w->d_norm, a->mid, a->stat2,
-                  pw_at(m->p, at->norm2), kind, 1, R, C);
+    d_up = d_hidden(m, c, w, l, k, d);
+    ops->linear_dw(c, slot + at->up, pw_at(slot, at->up_bias), d_up, shared ? a->n1 : a->n2, to->summed,
+                   pw_up_rows(cfg), C, R);
+    ops->linear_dx(c, d_n2, d_up, &mat[PW_MAT_UP], PW_ACT_NONE, NULL, 1, R);
+    if (!parallel)
+        ops->norm_bwd(c, w->d, pw_at(slot, at->norm2), pw_at(slot, at->norm2_bias), d_n2, a->mid, a->stat2,
+                      pw_at(m->p, at->norm2), kind, 1, R, C);
 
     d = branch(m, c, w, pw_model_drop(m, &drop, l, PW_DROP_ATTN, k->row), R);
+    d = before_norm(m, c, w, d, a->post1, a->post1_stat, at->post1, at->post1_bias, to, R);
     ops->linear_dw(c, slot + at->o, pw_at(slot, at->o_bias), d, a->z, to->summed, C, H * D, R);
     ops->linear_dx(c, w->d_z, d, &mat[PW_MAT_O], PW_ACT_NONE, NULL, 1, R);
     pw_replaced_put(m, c, w->d_z, l, pos, R, true);
     attn.drop = pw_model_drop(m, &drop, l, PW_DROP_PROBS, k->row);
     ops->attention_bwd(c, w->d_qkv, d_bias, d_keys, w->d_z, a->z, a->qkv, a->save, &attn, pos, &seqs);
     turn_back(m, c, w, l, attn.turn, pos, to, R);
-    ops->linear_dw(c, slot + at->qkv, pw_at(slot, at->qkv_bias), w->d_qkv, a->n1, to->summed, 3 * H * D, C,
-                   R);
-    ops->linear_dx(c, w->d_norm, w->d_qkv, &mat[PW_MAT_QKV], PW_ACT_NONE, NULL, 1, R);
+    d_proj = d_project(m, c, w, l, to, R);
+    ops->linear_dw(c, slot + at->qkv, pw_at(slot, at->qkv_bias), d_proj, a->n1, to->summed, pw_qkv_rows(cfg),
+                   C, R);
+    ops->linear_dx(c, w->d_norm, d_proj, &mat[PW_MAT_QKV], PW_ACT_NONE, NULL, 1, R);
+    if (shared)
+        ops->add(c, w->d_norm, d_n2, (size_t)R * C);
+    else if (parallel)
+        ops->norm_bwd(c, w->d, pw_at(slot, at->norm2), pw_at(slot, at->norm2_bias), d_n2, w->x[l], a->stat2,
+                      pw_at(m->p, at->norm2), kind, 1, R, C);
     ops->norm_bwd(c, w->d, pw_at(slot, at->norm1), pw_at(slot, at->norm1_bias), w->d_norm, w->x[l], a->stat1,
                   pw_at(m->p, at->norm1), kind1, 1, R, C);
 }
@@ -207,8 +258,10 @@ void pw_backward_head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, c
     struct pw_dropout drop;
 
     ops->zero(c, w->d_picked, (size_t)N * C);
-    ops->linear_dw(c, to->head != NULL ? to->head : slot + m->lay.head, NULL, w->d_logits, w->normed,
-                   to->summed, V, C, N);
+    if (m->cfg.logit_cap > 0)
+        ops->cap_bwd(c, w->d_logits, w->logits, m->cfg.logit_cap, (size_t)N * V);
+    ops->linear_dw(c, to->head != NULL ? to->head : slot + m->lay.head, pw_at(slot, m->lay.head_bias),
+                   w->d_logits, w->normed, to->summed, V, C, N);
     ops->linear_dx(c, w->d_normed, w->d_logits, head, PW_ACT_NONE, NULL, 1, N);
     if (pw_model_drop(m, &drop, 0, PW_DROP_FINAL, k->scored) != NULL)
         ops->dropout(c, w->d_normed, w->d_normed, &drop, NULL, N, C);
@@ -233,10 +286,18 @@ void pw_backward_block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, 
         return;
     if (pw_model_drop(m, &drop, 0, PW_DROP_EMBED, k->row) != NULL)
         m->ops->dropout(c, w->d, w->d, &drop, NULL, R, C);
+    const float *d = w->d;
+    if (w->embedded != NULL) { /* into d_norm, which is free now */
+        m->ops->zero(c, w->d_norm, (size_t)R * C);
+        m->ops->norm_bwd(c, w->d_norm, pw_at(slot, m->lay.embed_norm), pw_at(slot, m->lay.embed_norm_bias),
+                         w->d, w->embedded, w->embedded_stat, pw_at(m->p, m->lay.embed_norm),
+                         (enum pw_norm)m->cfg.norm, 1, R, C);
+        d = w->d_norm;
+    }
     for (int i = 0; i < added.n; i++) {
         added.row[i] = plan->dev + plan->added[i] + k->row;
         d_added[i] = rows ? slot + m->lay.pe + pw_learned_at(m, i) : sums;
     }
-    m->ops->embed_bwd(c, slot + m->lay.embed, learned ? d_added : NULL, w->d,
-                      plan->dev + plan->tokens + k->row, &added, R, C);
+    m->ops->embed_bwd(c, slot + m->lay.embed, learned ? d_added : NULL, d, plan->dev + plan->tokens + k->row,
+                      &added, R, C);
 }

@@ -26,7 +26,8 @@ static size_t pack_floats(const struct pw_model *m)
     int C = cfg->width, HD = cfg->heads * cfg->head_width, F = cfg->ffn;
     size_t (*floats)(int out, int in) = m->ops->mat_pack_floats;
 
-    return (size_t)cfg->layers * (floats(3 * HD, C) + floats(C, HD) + floats(F, C) + floats(C, F)) +
+    return (size_t)cfg->layers *
+               (floats(pw_qkv_rows(cfg), C) + floats(C, HD) + floats(pw_up_rows(cfg), C) + floats(C, F)) +
            floats(cfg->vocab, C);
 }
 
@@ -65,7 +66,7 @@ static size_t beside(const struct pw_model *m, int batch, int T)
     const struct pw_pe *pe = m->pe.pe;
     static const float something; /* stands for a table; never read */
     static const struct pw_turn turn;
-    int rows = pw_plan_rows(m, T, batch, true), QKV = 3 * cfg->heads * cfg->head_width, F = cfg->ffn;
+    int rows = pw_plan_rows(m, T, batch, true), QKV = 3 * cfg->heads * cfg->head_width, F = pw_up_rows(cfg);
     struct pw_attn attn = {
         .heads = cfg->heads,
         .head_width = cfg->head_width,

@@ -188,37 +188,24 @@ bool pw_config_bias_norm(const struct pw_config *cfg)
     return pw_config_bias_mlp(cfg) && cfg->norm == PW_NORM_LAYER;
 }
 
+bool pw_config_plain(const struct pw_config *cfg)
+{
+    for (const struct pw_opt *o = pw_config_opts; o->name != NULL; o++)
+        if (o->size == PW_OPT_LATER && !pw_opt_left_out(o, cfg))
+            return false;
+    return true;
+}
+
+float pw_config_score_scale(const struct pw_config *cfg)
+{
+    if (cfg->score_scale > 0)
+        return cfg->score_scale;
+    return cfg->scale ? (float)(1 / sqrt(cfg->head_width)) : 1;
+}
+
 int pw_config_kv_heads(const struct pw_config *cfg)
 {
     return cfg->kv_heads > 0 ? cfg->kv_heads : cfg->heads;
-}
-
-/* Options that the passes do not compute yet. */
-static enum pw_code check_built(const struct pw_config *cfg, struct pw_err *err)
-{
-    const struct {
-        const char *name;
-        bool asked;
-    } lacks[] = {
-        {"act=silu", cfg->act == 3},
-        {"gated", cfg->gated},
-        {"kv_heads", cfg->kv_heads > 0 && cfg->kv_heads != cfg->heads},
-        {"parallel", cfg->parallel != PW_PARALLEL_OFF},
-        {"qk_norm", cfg->qk_norm != 0},
-        {"post_norm", cfg->post_norm},
-        {"bias=qkv or mlp", cfg->bias > PW_BIAS_ON},
-        {"head_bias", cfg->head_bias},
-        {"norm_eps", cfg->norm_eps != 0},
-        {"embed_norm", cfg->embed_norm},
-        {"embed_scale", cfg->embed_scale != 1},
-        {"score_scale", cfg->score_scale != 0},
-        {"logit_cap", cfg->logit_cap != 0},
-    };
-
-    for (size_t i = 0; i < sizeof lacks / sizeof *lacks; i++)
-        if (lacks[i].asked)
-            return pw_fail(err, PW_EUSER, "%s: not built yet; use the default", lacks[i].name);
-    return PW_OK;
 }
 
 /* Relations of the options of published families. */
@@ -259,8 +246,6 @@ enum pw_code pw_config_check(struct pw_config *cfg, struct pw_err *err)
         return pw_fail(err, PW_EUSER, "heads=%d head_width=%d: their product may be at most 65536",
                        cfg->heads, head_width);
     enum pw_code code = check_families(cfg, err);
-    if (code == PW_OK)
-        code = check_built(cfg, err);
     if (code != PW_OK)
         return code;
     if (cfg->logit_scale == 0)

@@ -95,6 +95,12 @@ bool pw_config_bias_o(const struct pw_config *cfg);
 bool pw_config_bias_mlp(const struct pw_config *cfg);
 bool pw_config_bias_norm(const struct pw_config *cfg);
 
+/* Returns true if all options of published families, from `gated` on, have their defaults. */
+bool pw_config_plain(const struct pw_config *cfg);
+
+/* Returns the factor on q.k. */
+float pw_config_score_scale(const struct pw_config *cfg);
+
 /* Returns the number of heads of k and v. */
 int pw_config_kv_heads(const struct pw_config *cfg);
 

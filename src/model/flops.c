@@ -4,7 +4,7 @@
  * The convention of Kaplan et al. 2020, section 2.1: a multiply-add is two operations, and the backward pass
  * costs twice the forward pass, so
  *
- *   matrices   6 * (rows * L * (4*C*HD + 2*C*F) + scored * C*V)
+ *   matrices   6 * (rows * L * (2*C*HD + 2*C*KD + 2*C*F) + scored * C*V), with 3*C*F if the MLP is gated
  *   attention 12 * L * HD * pairs       q.k and the sum over v, 2 * HD * pairs multiply-adds a layer
  *
  * The ragged batch counts as it is: no padding, and the head at scored rows only. Of the query-key pairs
@@ -16,11 +16,12 @@
 int64_t pw_model_flops(const struct pw_config *cfg, const struct pw_batch *b)
 {
     int64_t C = cfg->width, HD = (int64_t)cfg->heads * cfg->head_width, F = cfg->ffn, pairs = 0;
+    int64_t KD = (int64_t)pw_config_kv_heads(cfg) * cfg->head_width, mlp = (cfg->gated ? 3 : 2) * C * F;
 
     for (int s = 0; s < b->n_seqs; s++) {
         int64_t T = b->start[s + 1] - b->start[s];
         pairs += cfg->causal ? T * (T + 1) / 2 : T * T;
     }
-    return 6 * (b->n_rows * cfg->layers * (4 * C * HD + 2 * C * F) + b->n_scored * C * cfg->vocab) +
+    return 6 * (b->n_rows * cfg->layers * (2 * C * HD + 2 * C * KD + mlp) + b->n_scored * C * cfg->vocab) +
            12 * cfg->layers * HD * pairs;
 }

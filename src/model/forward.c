@@ -5,6 +5,11 @@
  *     x'  = mid + Wdown act(Wup norm2(mid))
  *     logits = Whead (logit_scale * norm(x_L))      only at scored rows
  *
+ * Options of published families (config.h) add: a factor on E and a norm of x0; norms of each head of q and
+ * k, and k and v that several query heads share; norms of the outputs of attention and MLP; an MLP with a
+ * gate; attention and MLP side by side, mid then being only the first of two sums; a bias of the head; and a
+ * cap on the logits.
+ *
  * Training has dropout in the places of T5 (Raffel et al. 2020): on x0, the attention's probabilities and
  * output, the MLP's hidden layer and output, and the state before the head.
  *
@@ -21,7 +26,7 @@
 
 float pw_norm_eps(const struct pw_config *cfg)
 {
-    return cfg->norm == PW_NORM_LAYER ? 1e-5f : 1e-6f;
+    return cfg->norm_eps > 0 ? cfg->norm_eps : cfg->norm == PW_NORM_LAYER ? 1e-5f : 1e-6f;
 }
 
 void pw_model_refresh(struct pw_model *m, int positions)
@@ -41,7 +46,7 @@ struct pw_attn pw_model_attn(const struct pw_model *m, int layer)
     return (struct pw_attn){
         .heads = m->cfg.heads,
         .head_width = m->cfg.head_width,
-        .scale = (m->cfg.scale ? (float)(1 / sqrt(m->cfg.head_width)) : 1) / m->pe.tune.temperature,
+        .scale = pw_config_score_scale(&m->cfg) / m->pe.tune.temperature,
         .causal = m->cfg.causal,
         .bias = t->bias != NULL ? t->bias + (size_t)layer * t->bias_layer : NULL,
         .table = t->laid,
@@ -51,6 +56,18 @@ struct pw_attn pw_model_attn(const struct pw_model *m, int layer)
         .turn = t->turn != NULL ? &t->turn[layer] : NULL,
         .score = t->score != NULL ? &t->score[layer] : NULL,
     };
+}
+
+struct pw_heads pw_model_heads(const struct pw_model *m, int layer)
+{
+    const struct pw_layer_at *at = &m->lay.layer[layer];
+
+    return (struct pw_heads){.heads = m->cfg.heads,
+                             .kv_heads = pw_config_kv_heads(&m->cfg),
+                             .head_width = m->cfg.head_width,
+                             .q_gain = pw_at(m->p, at->q_norm),
+                             .k_gain = pw_at(m->p, at->k_norm),
+                             .eps = pw_norm_eps(&m->cfg)};
 }
 
 size_t pw_model_save_floats(const struct pw_model *m, const int *start, int n_seqs)
@@ -152,13 +169,56 @@ static void attention(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, i
     patch(m, c, a->z, l, true, r);
 }
 
-/* y [R,out] = dropout(x W^T + bias) + residual */
+/* The norm of a branch's output: gains and biases, its input [R,C] and statistics; all NULL: none. */
+struct post {
+    float *x, *stat;
+    const float *gain, *bias;
+};
+
+/* y [R,out] = dropout(post(x W^T + bias)) + residual */
 static void branch(struct pw_model *m, struct pw_ctx *c, float *y, const float *x, const struct pw_mat *mat,
-                   const float *bias, const float *residual, const struct pw_dropout *d, int R)
+                   const float *bias, struct post post, const float *residual, const struct pw_dropout *d,
+                   int R)
 {
-    m->ops->linear_fwd(c, y, NULL, x, mat, bias, d != NULL ? NULL : residual, PW_ACT_NONE, R);
+    bool plain = post.x == NULL, onto = plain && d == NULL;
+
+    m->ops->linear_fwd(c, plain ? y : post.x, NULL, x, mat, bias, onto ? residual : NULL, PW_ACT_NONE, R);
+    if (!plain)
+        m->ops->norm_fwd(c, y, post.stat, post.x, post.gain, post.bias, (enum pw_norm)m->cfg.norm,
+                         pw_norm_eps(&m->cfg), 1, R, mat->out);
     if (d != NULL)
         m->ops->dropout(c, y, y, d, residual, R, mat->out);
+    else if (!plain)
+        m->ops->add(c, y, residual, (size_t)R * mat->out);
+}
+
+/* Computes a->qkv from the normed input. */
+static void project(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, int l, int R)
+{
+    struct pw_heads heads = pw_model_heads(m, l);
+
+    m->ops->linear_fwd(c, a->raw != NULL ? a->raw : a->qkv, NULL, a->n1, &m->mats[l * PW_MATS + PW_MAT_QKV],
+                       pw_at(m->p, m->lay.layer[l].qkv_bias), NULL, PW_ACT_NONE, R);
+    if (a->raw != NULL)
+        m->ops->heads_fwd(c, a->qkv, a->raw_stat, a->raw, &heads, R);
+}
+
+/* Computes a->hid from the MLP's normed input n [R,C]. */
+static void hidden(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, const float *n, int l,
+                   const struct rows *r)
+{
+    const struct pw_mat *up = &m->mats[l * PW_MATS + PW_MAT_UP];
+    const float *bias = pw_at(m->p, m->lay.layer[l].up_bias);
+    struct pw_dropout d;
+
+    if (m->cfg.gated) {
+        m->ops->linear_fwd(c, a->pre, NULL, n, up, bias, NULL, PW_ACT_NONE, r->R);
+        m->ops->gate_fwd(c, a->hid, a->pre, pw_model_act(m), m->cfg.ffn, r->R);
+    } else {
+        m->ops->linear_fwd(c, a->hid, a->pre, n, up, bias, NULL, pw_model_act(m), r->R);
+    }
+    if (drop(m, &d, l, PW_DROP_HIDDEN, r) != NULL)
+        m->ops->dropout(c, a->hid, a->hid, &d, NULL, r->R, m->cfg.ffn);
 }
 
 /* Returns layer l's activations; inspected tensors are computed directly in the tap. */
@@ -187,23 +247,23 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, float
     int C = cfg->width, R = r->R;
     enum pw_norm kind = (enum pw_norm)cfg->norm, kind1 = cfg->norm_at == 0 ? kind : PW_NORM_NONE;
     float eps = pw_norm_eps(cfg);
+    struct post post1 = {a->post1, a->post1_stat, pw_at(m->p, at->post1), pw_at(m->p, at->post1_bias)};
+    struct post post2 = {a->post2, a->post2_stat, pw_at(m->p, at->post2), pw_at(m->p, at->post2_bias)};
+    bool shared = cfg->parallel == PW_PARALLEL_SHARED;
     struct pw_dropout d;
 
     ops->norm_fwd(c, a->n1, a->stat1, x, pw_at(m->p, at->norm1), pw_at(m->p, at->norm1_bias), kind1, eps, 1,
                   R, C);
-    ops->linear_fwd(c, a->qkv, NULL, a->n1, &mat[PW_MAT_QKV], pw_at(m->p, at->qkv_bias), NULL, PW_ACT_NONE,
-                    R);
+    project(m, c, a, l, R);
     attention(m, c, a, l, r);
-    branch(m, c, a->mid, a->z, &mat[PW_MAT_O], pw_at(m->p, at->o_bias), x, drop(m, &d, l, PW_DROP_ATTN, r),
-           R);
+    branch(m, c, a->mid, a->z, &mat[PW_MAT_O], pw_at(m->p, at->o_bias), post1, x,
+           drop(m, &d, l, PW_DROP_ATTN, r), R);
 
-    ops->norm_fwd(c, a->n2, a->stat2, a->mid, pw_at(m->p, at->norm2), pw_at(m->p, at->norm2_bias), kind, eps,
-                  1, R, C);
-    ops->linear_fwd(c, a->hid, a->pre, a->n2, &mat[PW_MAT_UP], pw_at(m->p, at->up_bias), NULL,
-                    pw_model_act(m), R);
-    if (drop(m, &d, l, PW_DROP_HIDDEN, r) != NULL)
-        ops->dropout(c, a->hid, a->hid, &d, NULL, R, cfg->ffn);
-    branch(m, c, out, a->hid, &mat[PW_MAT_DOWN], pw_at(m->p, at->down_bias), a->mid,
+    if (!shared)
+        ops->norm_fwd(c, a->n2, a->stat2, cfg->parallel == PW_PARALLEL_OFF ? a->mid : x,
+                      pw_at(m->p, at->norm2), pw_at(m->p, at->norm2_bias), kind, eps, 1, R, C);
+    hidden(m, c, a, shared ? a->n1 : a->n2, l, r);
+    branch(m, c, out, a->hid, &mat[PW_MAT_DOWN], pw_at(m->p, at->down_bias), post2, a->mid,
            drop(m, &d, l, PW_DROP_MLP, r), R);
 }
 
@@ -226,7 +286,12 @@ static void layer(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const
     if (l == 0) {
         struct pw_added added = m->tables.added;
         memcpy(added.row, r->added, sizeof added.row);
-        m->ops->embed_fwd(c, x, m->p + m->lay.embed, r->ids, &added, r->R, C);
+        float *embedded = w->embedded != NULL ? w->embedded : x;
+        m->ops->embed_fwd(c, embedded, m->p + m->lay.embed, r->ids, &added, r->R, C);
+        if (w->embedded != NULL)
+            m->ops->norm_fwd(c, x, w->embedded_stat, embedded, pw_at(m->p, m->lay.embed_norm),
+                             pw_at(m->p, m->lay.embed_norm_bias), (enum pw_norm)m->cfg.norm,
+                             pw_norm_eps(&m->cfg), 1, r->R, C);
         if (drop(m, &d, 0, PW_DROP_EMBED, r) != NULL)
             m->ops->dropout(c, x, x, &d, NULL, r->R, C);
     }
@@ -244,8 +309,10 @@ static void head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const 
                      (enum pw_norm)cfg->norm, pw_norm_eps(cfg), cfg->logit_scale, N, cfg->width);
     if (d != NULL)
         m->ops->dropout(c, w->normed, w->normed, d, NULL, N, cfg->width);
-    m->ops->linear_fwd(c, w->logits, NULL, w->normed, &m->mats[cfg->layers * PW_MATS], NULL, NULL,
-                       PW_ACT_NONE, N);
+    m->ops->linear_fwd(c, w->logits, NULL, w->normed, &m->mats[cfg->layers * PW_MATS],
+                       pw_at(m->p, m->lay.head_bias), NULL, PW_ACT_NONE, N);
+    if (cfg->logit_cap > 0)
+        m->ops->cap_fwd(c, w->logits, cfg->logit_cap, (size_t)N * cfg->vocab);
 }
 
 static struct rows rows_of(const struct pw_batch_plan *plan, const struct pw_chunk *k,

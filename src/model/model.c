@@ -51,9 +51,9 @@ static size_t set_mats(struct pw_model *m, float *pack)
     for (int l = 0; l < cfg->layers; l++) {
         const struct pw_layer_at *at = &m->lay.layer[l];
         struct pw_mat *mat = m->mats + (size_t)l * PW_MATS;
-        mat[PW_MAT_QKV] = (struct pw_mat){.w = m->p + at->qkv, .out = 3 * HD, .in = C};
+        mat[PW_MAT_QKV] = (struct pw_mat){.w = m->p + at->qkv, .out = pw_qkv_rows(cfg), .in = C};
         mat[PW_MAT_O] = (struct pw_mat){.w = m->p + at->o, .out = C, .in = HD};
-        mat[PW_MAT_UP] = (struct pw_mat){.w = m->p + at->up, .out = F, .in = C};
+        mat[PW_MAT_UP] = (struct pw_mat){.w = m->p + at->up, .out = pw_up_rows(cfg), .in = C};
         mat[PW_MAT_DOWN] = (struct pw_mat){.w = m->p + at->down, .out = C, .in = F};
     }
     m->mats[n] = (struct pw_mat){.w = m->p + m->lay.head, .out = cfg->vocab, .in = C};

@@ -14,9 +14,11 @@
 enum { PW_MAX_SLOTS = 8 }; /* most gradient slots of a step */
 
 /* Offsets of one layer's tensors in the flat buffer. The q, k and v weights are contiguous and form one
- * matrix [3HD,C]; so are their biases. */
+ * matrix [(H+2K)D,C]; so are their biases. Those of the gate come right before `up`, which then is [2F,C]. */
 struct pw_layer_at {
     size_t norm1, norm1_bias, qkv, qkv_bias, o, o_bias, norm2, norm2_bias, up, up_bias, down, down_bias;
+    size_t q_norm, k_norm;                       /* [D] gains */
+    size_t post1, post1_bias, post2, post2_bias; /* norms of the outputs of attention and MLP */
 };
 
 /* All tensors in the order of the flat buffer. The encoding's tensors come last, so a
@@ -28,6 +30,7 @@ struct pw_param_layout {
     int n_core;        /* number of tensors without the encoding's */
     struct pw_layer_at *layer;
     size_t embed, norm, norm_bias, head, pe; /* head equals embed if the weights are tied */
+    size_t embed_norm, embed_norm_bias, head_bias;
 };
 
 /* Matrices of a layer as the linear operations see them; the last matrix of the model is the head. */
@@ -100,10 +103,14 @@ struct pw_flight {
 struct pw_acts {
     float *n1, *stat1; /* [R,C] normed input; [R,2] its statistics */
     float *qkv;        /* [R,3HD] before rotation, which the attention applies */
-    float *z, *save;   /* [R,HD] outputs of the heads; saved state of the attention */
-    float *mid;        /* [R,C] the stream after the attention */
+    /* [R,(H+2K)D] the projection, and [R,H+K] statistics of its norms; NULL: the projection is qkv */
+    float *raw, *raw_stat;
+    float *z, *save; /* [R,HD] outputs of the heads; saved state of the attention */
+    float *mid;      /* [R,C] the stream after the attention */
     float *n2, *stat2;
-    float *pre, *hid; /* [R,F] before and after the activation; pre is NULL for relu */
+    float *pre, *hid; /* [R,F] before and after the activation; pre is NULL for relu, [R,2F] if gated */
+    /* [R,C] outputs of attention and MLP before their norms, and the statistics; NULL without such norms */
+    float *post1, *post1_stat, *post2, *post2_stat;
 };
 
 /* Memory of one worker: activations and gradients of one chunk. */
@@ -112,10 +119,14 @@ struct pw_work {
     int R, N;              /* rows and scored rows that fit */
     size_t save;
     struct pw_acts *acts;                    /* [L] */
+    float *embedded, *embedded_stat;         /* [R,C] the embedding before its norm; NULL: it has none */
     float **x;                               /* [L+1] of [R,C]: the residual stream before layer l */
     float *picked, *normed, *stat, *logits;  /* [N,C] [N,C] [N,2] [N,V] */
     float *d_logits, *d_normed, *d_picked;   /* from here on: backward pass only */
     float *d, *d_norm, *d_z, *d_qkv, *d_hid; /* [R,C] [R,C] [R,HD] [R,3HD] [R,F] */
+    /* NULL where the configuration has no use for them: [R,(H+2K)D]; [R,2F]; [R,C], before a norm of an
+     * output; [R,C], of norm2's output in a parallel block */
+    float *d_raw, *d_pre, *d_post, *d_n2;
 };
 
 /* The accumulators of one gradient slot, on the backend: backward.c. */
@@ -227,6 +238,22 @@ struct pw_model {
     uint64_t seed;           /* of dropout's masks */
     int chunk_rows;          /* rows per chunk, set by tests; 0: as many as fit the cache */
 };
+
+/* Returns true if the projection differs from the q, k and v that attention reads. */
+static inline bool pw_rearranges(const struct pw_config *cfg)
+{
+    return cfg->qk_norm != 0 || pw_config_kv_heads(cfg) != cfg->heads;
+}
+
+/* Return the rows of the joint matrix of q, k and v, and of that of gate and up. */
+static inline int pw_qkv_rows(const struct pw_config *cfg)
+{
+    return (cfg->heads + 2 * pw_config_kv_heads(cfg)) * cfg->head_width;
+}
+static inline int pw_up_rows(const struct pw_config *cfg)
+{
+    return cfg->gated ? 2 * cfg->ffn : cfg->ffn;
+}
 
 static inline float *pw_at(float *base, size_t offset)
 {
@@ -384,9 +411,10 @@ void pw_seen_step(struct pw_model *m, const int *rows, int n_seqs, const float *
 /* ---- forward.c */
 /* Rebuilds packed weights and gathered tables if they are stale, with a dense bias for so many positions. */
 void pw_model_refresh(struct pw_model *m, int positions);
-/* Return the norm's epsilon, and the attention and the activation in the backend's terms. */
+/* Return the norm's epsilon, and the attention, its heads and the activation in the backend's terms. */
 float pw_norm_eps(const struct pw_config *cfg);
 struct pw_attn pw_model_attn(const struct pw_model *m, int layer);
+struct pw_heads pw_model_heads(const struct pw_model *m, int layer);
 /* Returns the number of floats that attention saves for the backward pass of sequences with these starts. */
 size_t pw_model_save_floats(const struct pw_model *m, const int *start, int n_seqs);
 enum pw_act pw_model_act(const struct pw_model *m);

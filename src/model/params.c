@@ -66,42 +66,65 @@ static size_t add_in_layer(struct pw_param_layout *lay, int layer, const char *n
     return add_tensor(lay, full, rows, cols, std, value);
 }
 
+/* Appends the tensors of a norm of layer l. */
+static void add_norm(struct pw_param_layout *lay, const struct pw_config *cfg, int l, const char *name,
+                     size_t *weight, size_t *bias)
+{
+    char full[24];
+
+    snprintf(full, sizeof full, "%s.weight", name);
+    *weight = add_in_layer(lay, l, full, 0, cfg->width, 0, 1);
+    snprintf(full, sizeof full, "%s.bias", name);
+    if (pw_config_bias_norm(cfg))
+        *bias = add_in_layer(lay, l, full, 0, cfg->width, 0, 0);
+}
+
 static void add_layer(struct pw_param_layout *lay, const struct pw_config *cfg, int l)
 {
     struct pw_layer_at *at = &lay->layer[l];
     int C = cfg->width, HD = cfg->heads * cfg->head_width, F = cfg->ffn;
-    bool norms = cfg->norm != PW_NORM_NONE, norm_bias = pw_config_bias_norm(cfg);
+    int KD = pw_config_kv_heads(cfg) * cfg->head_width;
+    bool norms = cfg->norm != PW_NORM_NONE;
     bool t5 = cfg->init == PW_INIT_T5;
     double deep = t5 ? 1 : sqrt(2.0 * cfg->layers), query = t5 ? sqrt(cfg->head_width) : 1;
 
     memset(at, 0xff, sizeof *at); /* PW_ABSENT */
-    if (norms && cfg->norm_at == 0) {
-        at->norm1 = add_in_layer(lay, l, "norm1.weight", 0, C, 0, 1);
-        if (norm_bias)
-            at->norm1_bias = add_in_layer(lay, l, "norm1.bias", 0, C, 0, 0);
-    }
+    if (norms && cfg->norm_at == 0)
+        add_norm(lay, cfg, l, "norm1", &at->norm1, &at->norm1_bias);
     at->qkv = add_in_layer(lay, l, "attn.q.weight", HD, C, 1 / sqrt(C) / query, 0);
-    add_in_layer(lay, l, "attn.k.weight", HD, C, 1 / sqrt(C), 0);
-    add_in_layer(lay, l, "attn.v.weight", HD, C, 1 / sqrt(C), 0);
+    add_in_layer(lay, l, "attn.k.weight", KD, C, 1 / sqrt(C), 0);
+    add_in_layer(lay, l, "attn.v.weight", KD, C, 1 / sqrt(C), 0);
     if (pw_config_bias_qkv(cfg)) {
         at->qkv_bias = add_in_layer(lay, l, "attn.q.bias", 0, HD, 0, 0);
-        add_in_layer(lay, l, "attn.k.bias", 0, HD, 0, 0);
-        add_in_layer(lay, l, "attn.v.bias", 0, HD, 0, 0);
+        add_in_layer(lay, l, "attn.k.bias", 0, KD, 0, 0);
+        add_in_layer(lay, l, "attn.v.bias", 0, KD, 0, 0);
+    }
+    if (cfg->qk_norm) {
+        at->q_norm = add_in_layer(lay, l, "attn.q_norm.weight", 0, cfg->head_width, 0, 1);
+        at->k_norm = add_in_layer(lay, l, "attn.k_norm.weight", 0, cfg->head_width, 0, 1);
     }
     at->o = add_in_layer(lay, l, "attn.o.weight", C, HD, 1 / sqrt(HD) / deep, 0);
     if (pw_config_bias_o(cfg))
         at->o_bias = add_in_layer(lay, l, "attn.o.bias", 0, C, 0, 0);
-    if (norms) {
-        at->norm2 = add_in_layer(lay, l, "norm2.weight", 0, C, 0, 1);
-        if (norm_bias)
-            at->norm2_bias = add_in_layer(lay, l, "norm2.bias", 0, C, 0, 0);
+    if (cfg->post_norm)
+        add_norm(lay, cfg, l, "norm1_post", &at->post1, &at->post1_bias);
+    if (norms && cfg->parallel != PW_PARALLEL_SHARED)
+        add_norm(lay, cfg, l, "norm2", &at->norm2, &at->norm2_bias);
+    at->up = lay->size;
+    if (cfg->gated)
+        add_in_layer(lay, l, "mlp.gate.weight", F, C, 1 / sqrt(C), 0);
+    add_in_layer(lay, l, "mlp.up.weight", F, C, 1 / sqrt(C), 0);
+    if (pw_config_bias_mlp(cfg)) {
+        at->up_bias = lay->size;
+        if (cfg->gated)
+            add_in_layer(lay, l, "mlp.gate.bias", 0, F, 0, 0);
+        add_in_layer(lay, l, "mlp.up.bias", 0, F, 0, 0);
     }
-    at->up = add_in_layer(lay, l, "mlp.up.weight", F, C, 1 / sqrt(C), 0);
-    if (pw_config_bias_mlp(cfg))
-        at->up_bias = add_in_layer(lay, l, "mlp.up.bias", 0, F, 0, 0);
     at->down = add_in_layer(lay, l, "mlp.down.weight", C, F, 1 / sqrt(F) / deep, 0);
     if (pw_config_bias_mlp(cfg))
         at->down_bias = add_in_layer(lay, l, "mlp.down.bias", 0, C, 0, 0);
+    if (cfg->post_norm)
+        add_norm(lay, cfg, l, "norm2_post", &at->post2, &at->post2_bias);
 }
 
 /* Appends the tensors of an encoding with arithmetic of its own. */
@@ -150,10 +173,14 @@ static void add_pe(struct pw_param_layout *lay, const struct pw_config *cfg, con
 enum pw_code pw_layout_init(struct pw_param_layout *lay, const struct pw_config *cfg,
                             const struct pw_pe_use_opts *pe, struct pw_err *err)
 {
-    enum { PER_LAYER = 18, OTHERS = 4 + PW_PE_PARAMS };
+    enum { PER_LAYER = 26, OTHERS = 7 + PW_PE_PARAMS };
     bool norms = cfg->norm != PW_NORM_NONE;
 
-    *lay = (struct pw_param_layout){.norm = PW_ABSENT, .norm_bias = PW_ABSENT};
+    *lay = (struct pw_param_layout){.norm = PW_ABSENT,
+                                    .norm_bias = PW_ABSENT,
+                                    .embed_norm = PW_ABSENT,
+                                    .embed_norm_bias = PW_ABSENT,
+                                    .head_bias = PW_ABSENT};
     lay->params = calloc((size_t)(cfg->layers * PER_LAYER + OTHERS), sizeof *lay->params);
     lay->layer = calloc((size_t)cfg->layers, sizeof *lay->layer);
     if (lay->params == NULL || lay->layer == NULL) {
@@ -161,6 +188,10 @@ enum pw_code pw_layout_init(struct pw_param_layout *lay, const struct pw_config 
         return pw_fail(err, PW_ENOMEM, "out of memory");
     }
     lay->embed = add_tensor(lay, "embed.weight", cfg->vocab, cfg->width, 1, 0);
+    if (cfg->embed_norm)
+        lay->embed_norm = add_tensor(lay, "embed_norm.weight", 0, cfg->width, 0, 1);
+    if (cfg->embed_norm && pw_config_bias_norm(cfg))
+        lay->embed_norm_bias = add_tensor(lay, "embed_norm.bias", 0, cfg->width, 0, 0);
     for (int l = 0; l < cfg->layers; l++)
         add_layer(lay, cfg, l);
     if (norms)
@@ -169,6 +200,8 @@ enum pw_code pw_layout_init(struct pw_param_layout *lay, const struct pw_config 
         lay->norm_bias = add_tensor(lay, "norm.bias", 0, cfg->width, 0, 0);
     lay->head = cfg->tied ? lay->embed
                           : add_tensor(lay, "head.weight", cfg->vocab, cfg->width, 1 / sqrt(cfg->width), 0);
+    if (cfg->head_bias)
+        lay->head_bias = add_tensor(lay, "head.bias", 0, cfg->vocab, 0, 0);
     add_pe(lay, cfg, pe);
     assert(lay->n <= cfg->layers * PER_LAYER + OTHERS);
     return PW_OK;

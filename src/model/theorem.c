@@ -64,14 +64,16 @@ enum pw_code pw_theorem_check(const struct pw_config *cfg, struct pw_err *err)
 {
     int of = pw_theorem_of(cfg), T = pw_theorem_T(cfg->ffn);
     if (of == 0 || (cfg->norm == PW_NORM_NONE && cfg->act == 0 && !cfg->bias && cfg->causal &&
-                    cfg->width > PW_THEOREM_DIMS && T >= 1 && T <= PW_THEOREM_MOST &&
+                    pw_config_plain(cfg) && cfg->width > PW_THEOREM_DIMS && T >= 1 && T <= PW_THEOREM_MOST &&
                     (of == 1 || (!cfg->scale && cfg->layers >= 2 && cfg->head_width >= 2))))
         return PW_OK;
-    return pw_fail(err, PW_EUSER,
-                   "init=theorem%d needs norm=none act=relu bias=off causal=on, width from %d, ffn %d..%d%s; "
-                   "'construct theorem%d' sets these; init=pewter is the default",
-                   of, PW_THEOREM_DIMS + 1, pw_theorem_ffn(1), pw_theorem_ffn(PW_THEOREM_MOST),
-                   of == 2 ? ", scale=off, layers and head_width from 2" : "", of);
+    return pw_fail(
+        err, PW_EUSER,
+        "init=theorem%d needs norm=none act=relu bias=off causal=on, width from %d, ffn %d..%d%s, and "
+        "defaults from gated on; "
+        "'construct theorem%d' sets these; init=pewter is the default",
+        of, PW_THEOREM_DIMS + 1, pw_theorem_ffn(1), pw_theorem_ffn(PW_THEOREM_MOST),
+        of == 2 ? ", scale=off, layers and head_width from 2" : "", of);
 }
 
 /* ---- the numbers */

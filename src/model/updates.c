@@ -14,7 +14,7 @@ static int block_of(const struct pw_param *p, int layers)
         return layers + 2;
     if (strncmp(p->name, "layers.", 7) == 0)
         return 1 + atoi(p->name + 7);
-    return strncmp(p->name, "embed.", 6) == 0 ? 0 : layers + 1;
+    return strncmp(p->name, "embed", 5) == 0 ? 0 : layers + 1;
 }
 
 void pw_model_updates(const struct pw_model *m, float *ratio)

@@ -42,13 +42,19 @@ static void carve_layer(struct blocks *b, struct pw_acts *a, const struct pw_con
     a->n1 = operand(b, R * C);
     a->stat1 = carve(c, R * 2);
     a->qkv = carve(c, R * 3 * HD);
+    a->raw = pw_rearranges(cfg) ? carve(c, R * (size_t)pw_qkv_rows(cfg)) : NULL;
+    a->raw_stat = cfg->qk_norm ? carve(c, R * (size_t)(cfg->heads + pw_config_kv_heads(cfg))) : NULL;
     a->z = carve(c, R * HD);
     a->save = carve(c, save);
     a->mid = carve(c, R * C);
     a->n2 = operand(b, R * C);
     a->stat2 = carve(c, R * 2);
-    a->pre = cfg->act == 0 ? NULL : carve(c, R * F);
-    a->hid = operand(b, R * F);
+    a->pre = cfg->gated ? carve(c, R * 2 * F) : cfg->act == 0 ? NULL : carve(c, R * F);
+    a->hid = cfg->gated ? carve(c, R * F) : operand(b, R * F); /* gate_fwd writes no operands */
+    a->post1 = cfg->post_norm ? carve(c, R * C) : NULL;
+    a->post1_stat = cfg->post_norm ? carve(c, R * 2) : NULL;
+    a->post2 = cfg->post_norm ? carve(c, R * C) : NULL;
+    a->post2_stat = cfg->post_norm ? carve(c, R * 2) : NULL;
 }
 
 static size_t operand_bytes(const struct pw_backend_ops *ops)
@@ -71,6 +77,8 @@ static struct blocks carve_all(const struct pw_model *m, struct pw_work *w, bool
         else
             w->acts[l] = w->acts[0];
     }
+    w->embedded = cfg->embed_norm ? carve(c, R * C) : NULL;
+    w->embedded_stat = cfg->embed_norm ? carve(c, R * 2) : NULL;
     for (int l = 0; l <= L; l++)
         w->x[l] = train || l == 0 ? carve(c, R * C) : w->x[0];
     w->picked = carve(c, N * C);
@@ -85,7 +93,11 @@ static struct blocks carve_all(const struct pw_model *m, struct pw_work *w, bool
         w->d_norm = carve(c, R * C);
         w->d_z = carve(c, R * HD);
         w->d_qkv = carve(c, R * 3 * HD);
-        w->d_hid = operand(&b, R * cfg->ffn);
+        w->d_hid = cfg->gated ? carve(c, R * cfg->ffn) : operand(&b, R * cfg->ffn);
+        w->d_raw = pw_rearranges(cfg) ? carve(c, R * (size_t)pw_qkv_rows(cfg)) : NULL;
+        w->d_pre = cfg->gated ? carve(c, R * 2 * cfg->ffn) : NULL;
+        w->d_post = cfg->post_norm ? carve(c, R * C) : NULL;
+        w->d_n2 = cfg->parallel != PW_PARALLEL_OFF ? carve(c, R * C) : NULL;
     }
     return b;
 }

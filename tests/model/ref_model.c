@@ -14,11 +14,12 @@ struct layer {
     int number;
     const double *norm1, *norm1_bias, *q, *q_bias, *k, *k_bias, *v, *v_bias, *o, *o_bias;
     const double *norm2, *norm2_bias, *up, *up_bias, *down, *down_bias;
+    const double *gate, *gate_bias, *q_norm, *k_norm, *post1, *post1_bias, *post2, *post2_bias;
 };
 
 struct view {
     const struct pw_config *cfg;
-    const double *embed, *head, *norm, *norm_bias, *pe;
+    const double *embed, *head, *norm, *norm_bias, *pe, *embed_norm, *embed_norm_bias, *head_bias;
     bool capped; /* a formula whose scores go through this file's capped() */
     /* The formula of test_gradient.c whose embed, angle, gain and scale have learned parameters; NULL. */
     const double *wave, *turn, *grow, *sharp;
@@ -70,10 +71,14 @@ static struct view look(const struct ref_model *r)
 {
     struct view v = {.cfg = r->cfg, .embed = tensor(r, "embed.weight"), .norm = tensor(r, "norm.weight")};
 
+    const double *none; /* norms of heads have no biases */
     v.rate = r->training ? r->cfg->dropout : 0;
     v.key = r->key;
     v.fixed = r->fixed;
     v.norm_bias = tensor(r, "norm.bias");
+    v.embed_norm = tensor(r, "embed_norm.weight");
+    v.embed_norm_bias = tensor(r, "embed_norm.bias");
+    v.head_bias = tensor(r, "head.bias");
     v.head = r->cfg->tied ? v.embed : tensor(r, "head.weight");
     assert(r->cfg->layers <= 8);
     for (int l = 0; l < r->cfg->layers; l++) {
@@ -87,6 +92,11 @@ static struct view look(const struct ref_model *r)
         find(r, l, "norm2", &y->norm2, &y->norm2_bias);
         find(r, l, "mlp.up", &y->up, &y->up_bias);
         find(r, l, "mlp.down", &y->down, &y->down_bias);
+        find(r, l, "mlp.gate", &y->gate, &y->gate_bias);
+        find(r, l, "attn.q_norm", &y->q_norm, &none);
+        find(r, l, "attn.k_norm", &y->k_norm, &none);
+        find(r, l, "norm1_post", &y->post1, &y->post1_bias);
+        find(r, l, "norm2_post", &y->post2, &y->post2_bias);
     }
     sscanf(r->pe, "%23s", v.name);
     v.pe = tensor(r, "pe.bias");
@@ -262,13 +272,20 @@ static void linear(double *y, const double *w, const double *b, const double *x,
     }
 }
 
+/* The norm's epsilon. */
+static double eps(const struct view *r, bool rms)
+{
+    return r->cfg->norm_eps > 0 ? (double)r->cfg->norm_eps : rms ? 1e-6 : 1e-5;
+}
+
 static void norm(const struct view *r, double *y, const double *x, const double *gain, const double *b)
 {
     int C = r->cfg->width;
     double mean = 0, square = 0;
+    bool rms = r->cfg->norm != PW_NORM_LAYER;
 
     if (gain == NULL) {
-        memcpy(y, x, C * sizeof *y);
+        memmove(y, x, C * sizeof *y);
         return;
     }
     for (int c = 0; c < C && r->cfg->norm == PW_NORM_LAYER; c++)
@@ -276,8 +293,19 @@ static void norm(const struct view *r, double *y, const double *x, const double 
     for (int c = 0; c < C; c++)
         square += (x[c] - mean) * (x[c] - mean) / C;
     for (int c = 0; c < C; c++)
-        y[c] = (x[c] - mean) / sqrt(square + (r->cfg->norm == PW_NORM_LAYER ? 1e-5 : 1e-6)) * gain[c] +
-               (b != NULL ? b[c] : 0);
+        y[c] = (x[c] - mean) / sqrt(square + eps(r, rms)) * gain[c] + (b != NULL ? b[c] : 0);
+}
+
+/* The RMS norm of one head, in place. */
+static void norm_head(const struct view *r, double *x, const double *gain)
+{
+    int D = r->cfg->head_width;
+    double square = 0;
+
+    for (int d = 0; d < D; d++)
+        square += x[d] * x[d] / D;
+    for (int d = 0; d < D && gain != NULL; d++)
+        x[d] = x[d] / sqrt(square + eps(r, r->cfg->norm != PW_NORM_LAYER)) * gain[d];
 }
 
 static double act(const struct view *r, double x)
@@ -285,6 +313,7 @@ static double act(const struct view *r, double x)
     switch (r->cfg->act) {
     case 0: return x > 0 ? x : 0;
     case 1: return 0.5 * x * (1 + erf(x / sqrt(2)));
+    case 3: return x / (1 + exp(-x));
     default: return 0.5 * x * (1 + tanh(sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
     }
 }
@@ -303,15 +332,22 @@ static void attention(const struct view *r, double *z, const double *n, const st
 {
     const struct pw_config *cfg = r->cfg;
     int C = cfg->width, H = cfg->heads, D = cfg->head_width, HD = H * D;
-    double *q = room(T, HD), *k = room(T, HD), *v = room(T, HD), *p = room(1, T);
+    int K = cfg->kv_heads > 0 ? cfg->kv_heads : H, KD = K * D;
+    double *q = room(T, HD), *k = room(T, KD), *v = room(T, KD), *p = room(1, T);
+
+    double scale = cfg->score_scale > 0 ? (double)cfg->score_scale : cfg->scale ? 1 / sqrt(D) : 1;
 
     for (int t = 0; t < T; t++) {
         linear(q + t * HD, y->q, y->q_bias, n + t * C, HD, C);
-        linear(k + t * HD, y->k, y->k_bias, n + t * C, HD, C);
-        linear(v + t * HD, y->v, y->v_bias, n + t * C, HD, C);
+        linear(k + t * KD, y->k, y->k_bias, n + t * C, KD, C);
+        linear(v + t * KD, y->v, y->v_bias, n + t * C, KD, C);
         for (int h = 0; h < H; h++) {
+            norm_head(r, q + t * HD + h * D, y->q_norm);
             rotate(r, q + t * HD + h * D, y->number, pos[t]);
-            rotate(r, k + t * HD + h * D, y->number, pos[t]);
+        }
+        for (int h = 0; h < K; h++) {
+            norm_head(r, k + t * KD + h * D, y->k_norm);
+            rotate(r, k + t * KD + h * D, y->number, pos[t]);
         }
         for (int d = 0; r->sharp != NULL && d < HD; d++)
             q[t * HD + d] *= r->sharp[y->number * H + d / D] * log(pos[t] + 2);
@@ -327,8 +363,8 @@ static void attention(const struct view *r, double *z, const double *n, const st
                 p[j] = 0;
                 for (int d = 0; d < D; d++)
                     p[j] += q[i * HD + h * D + d] *
-                            (k[j * HD + h * D + d] + relative(r, y->number, pos[i] - pos[j], d));
-                p[j] = p[j] * (cfg->scale ? 1 / sqrt(D) : 1) * factor + bias(r, y->number, h, pos[i], pos[j]);
+                            (k[j * KD + h / (H / K) * D + d] + relative(r, y->number, pos[i] - pos[j], d));
+                p[j] = p[j] * scale * factor + bias(r, y->number, h, pos[i], pos[j]);
                 if (r->capped)
                     p[j] = capped(p[j], pos[i] - pos[j]);
                 top = fmax(top, p[j]);
@@ -338,8 +374,8 @@ static void attention(const struct view *r, double *z, const double *n, const st
             for (int d = 0; d < D; d++) {
                 z[i * HD + h * D + d] = 0;
                 for (int j = 0; j < keys; j++)
-                    z[i * HD + h * D + d] +=
-                        p[j] / sum * mask(r, y->number, PROBS, h, first + i, j) * v[j * HD + h * D + d];
+                    z[i * HD + h * D + d] += p[j] / sum * mask(r, y->number, PROBS, h, first + i, j) *
+                                             v[j * KD + h / (H / K) * D + d];
             }
         }
     }
@@ -354,7 +390,8 @@ static void blocks(const struct view *r, double *x, const int *pos, int T, int f
 {
     const struct pw_config *cfg = r->cfg;
     int C = cfg->width, HD = cfg->heads * cfg->head_width, F = cfg->ffn;
-    double *n = room(T, C), *z = room(T, HD), *hidden = room(1, F), *y = room(1, C);
+    double *n = room(T, C), *z = room(T, HD), *hidden = room(1, F), *y = room(1, C), *gate = room(1, F);
+    double *n2 = room(1, C);
 
     for (int l = 0; l < cfg->layers; l++) {
         const struct layer *w = &r->layer[l];
@@ -364,19 +401,32 @@ static void blocks(const struct view *r, double *x, const int *pos, int T, int f
         for (int t = 0; t < T; t++) {
             double *row = x + t * C;
             linear(y, w->o, w->o_bias, z + t * HD, C, HD);
+            norm(r, y, y, w->post1, w->post1_bias);
+            if (cfg->parallel == PW_PARALLEL_SHARED)
+                memcpy(n2, n + t * C, C * sizeof *n2);
+            else if (cfg->parallel == PW_PARALLEL_ON)
+                norm(r, n2, row, w->norm2, w->norm2_bias);
             for (int c = 0; c < C; c++)
                 row[c] += y[c] * mask(r, l, ATTN, 0, first + t, c);
-            norm(r, n, row, w->norm2, w->norm2_bias);
-            linear(hidden, w->up, w->up_bias, n, F, C);
-            for (int f = 0; f < F; f++)
-                hidden[f] = act(r, hidden[f]) * mask(r, l, HIDDEN, 0, first + t, f);
+            if (cfg->parallel == PW_PARALLEL_OFF)
+                norm(r, n2, row, w->norm2, w->norm2_bias);
+            linear(hidden, w->up, w->up_bias, n2, F, C);
+            if (w->gate != NULL)
+                linear(gate, w->gate, w->gate_bias, n2, F, C);
+            for (int f = 0; f < F; f++) {
+                hidden[f] = w->gate != NULL ? act(r, gate[f]) * hidden[f] : act(r, hidden[f]);
+                hidden[f] *= mask(r, l, HIDDEN, 0, first + t, f);
+            }
             linear(y, w->down, w->down_bias, hidden, C, F);
+            norm(r, y, y, w->post2, w->post2_bias);
             for (int c = 0; c < C; c++)
                 row[c] += y[c] * mask(r, l, MLP, 0, first + t, c);
         }
     }
     free(n);
+    free(n2);
     free(z);
+    free(gate);
     free(hidden);
     free(y);
 }
@@ -390,7 +440,9 @@ static double cross_entropy(const struct view *r, const double *x, int target, i
     norm(r, n, x, r->norm, r->norm_bias);
     for (int c = 0; c < C; c++)
         n[c] *= r->cfg->logit_scale * mask(r, 0, FINAL, 0, k, c);
-    linear(logits, r->head, NULL, n, V, C);
+    linear(logits, r->head, r->head_bias, n, V, C);
+    for (int v = 0; v < V && r->cfg->logit_cap > 0; v++)
+        logits[v] = r->cfg->logit_cap * tanh(logits[v] / r->cfg->logit_cap);
     for (int v = 0; v < V; v++)
         sum += exp(logits[v]);
     loss = log(sum) - logits[target];
@@ -408,10 +460,15 @@ double ref_loss(const struct ref_model *r, const struct pw_batch *b, double *eac
     for (int s = 0; s < b->n_seqs; s++) {
         int first = b->start[s], T = b->start[s + 1] - first;
         double *x = room(T, C);
-        for (int t = 0; t < T; t++)
+        for (int t = 0; t < T; t++) {
+            double *row = x + t * C;
             for (int c = 0; c < C; c++)
-                x[t * C + c] = (v.embed[b->tokens[first + t] * C + c] + added(&v, t, T, c)) *
-                               mask(&v, 0, EMBED, 0, first + t, c);
+                row[c] =
+                    (double)r->cfg->embed_scale * v.embed[b->tokens[first + t] * C + c] + added(&v, t, T, c);
+            norm(&v, row, row, v.embed_norm, v.embed_norm_bias);
+            for (int c = 0; c < C; c++)
+                row[c] *= mask(&v, 0, EMBED, 0, first + t, c);
+        }
         blocks(&v, x, b->pos + first, T, first);
         for (; k < b->n_scored && b->rows[k] < b->start[s + 1]; k++) {
             double loss = cross_entropy(&v, x + (b->rows[k] - first) * C, b->targets[k], k);
