@@ -12,10 +12,12 @@
 #include <cmocka.h>
 
 #include "base/folder.h"
+#include "model/expr/library.h"
 
 void ref_families_open(struct ref_family *x)
 {
     struct pw_err err;
+    pw_library_folders(NULL, PEWTER_SOURCE_DIR "/encodings");
     if (pw_st_open(&x->st, PEWTER_SOURCE_DIR "/tests/golden/families.safetensors", &err) != PW_OK)
         fail_msg("%s", err.msg);
     snprintf(x->folder, sizeof x->folder, "/tmp/pewter-families-XXXXXX");

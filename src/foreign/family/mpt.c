@@ -26,7 +26,7 @@ static void read(struct pw_reader *r)
     pw_read_set(r, "layers", "%d", pw_read_int(r, "n_layers", INT_MIN));
     pw_read_set(r, "width", "%d", width);
     pw_read_set(r, "heads", "%d", pw_read_int(r, "n_heads", INT_MIN));
-    pw_read_set(r, "ffn", "%d", (int)(width * pw_read_number(r, "expansion_ratio", 4)));
+    pw_read_set(r, "ffn", "%d", 4 * width); /* Hugging Face ignores expansion_ratio */
     pw_read_set(r, "norm", "layernorm");
     pw_read_eps(r, "layer_norm_epsilon", 1e-5);
     pw_read_set(r, "act", "gelu");
