@@ -1,4 +1,4 @@
-/* ref_foreign.c - writes the cases of families.safetensors as folders (ref_foreign.h). */
+/* ref_foreign.c - writes the cases of transformers.safetensors as folders (ref_foreign.h). */
 #include "ref_foreign.h"
 
 #include <setjmp.h>
@@ -18,7 +18,7 @@ void ref_families_open(struct ref_family *x)
 {
     struct pw_err err;
     pw_library_folders(NULL, PEWTER_SOURCE_DIR "/encodings");
-    if (pw_st_open(&x->st, PEWTER_SOURCE_DIR "/tests/golden/families.safetensors", &err) != PW_OK)
+    if (pw_st_open(&x->st, PEWTER_SOURCE_DIR "/tests/golden/transformers.safetensors", &err) != PW_OK)
         fail_msg("%s", err.msg);
     snprintf(x->folder, sizeof x->folder, "/tmp/pewter-families-XXXXXX");
     assert_non_null(mkdtemp(x->folder));

@@ -1,4 +1,4 @@
-/* ref_foreign.h - cases of tests/golden/families.safetensors as folders that src/foreign can open. */
+/* ref_foreign.h - cases of tests/golden/transformers.safetensors as folders that src/foreign can open. */
 #ifndef PW_REF_FOREIGN_H
 #define PW_REF_FOREIGN_H
 #include "model/safetensors.h"

@@ -1,5 +1,5 @@
 /* test_families.c - opens tiny models of every family, as transformers saved them, and compares logits,
- * attention and a greedy continuation with transformers (tests/golden/make_families.py). */
+ * attention and a greedy continuation with transformers (tests/golden/make_transformers.py). */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes families.safetensors: tiny random models of every family that src/foreign reads, as Hugging Face's transformers
+"""Writes transformers.safetensors: tiny random models of every family that src/foreign reads, as Hugging Face's transformers
 saves them, with the outputs of transformers.
 
-    python3 make_families.py families.safetensors
+    python3 make_transformers.py transformers.safetensors
 
 Needs torch, transformers and safetensors. Written in November 2026 with torch 2.15 and transformers 5.24.
 tests/foreign/test_families.c holds pewter to the numbers. The file is committed; the test needs no Python.
