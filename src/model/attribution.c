@@ -19,23 +19,36 @@ static enum pw_code weights(struct pw_model *m, const float **p, struct pw_err *
     return m->ops->sync(m->be, err);
 }
 
-/* Freezes the final norm's statistics at row x: the norm becomes gain * (x - mean of x). gain also contains
- * 1/sigma (or 1/rms) and logit_scale. */
-static void freeze(const struct pw_model *m, const float *p, const float *x, double *gain, bool *center)
+/* Freezes the statistics of a norm with gains at `at` for row x: it becomes gain * (x - mean of x). gain also
+ * contains 1/sigma (or 1/rms) and scale. */
+static void freeze(const struct pw_model *m, const float *p, size_t at, const double *x, double scale,
+                   double *gain, bool *center)
 {
     const struct pw_config *cfg = &m->cfg;
     int C = cfg->width;
-    double mean = 0, square = 0, scale = cfg->logit_scale;
+    double mean = 0, square = 0;
 
     *center = cfg->norm == PW_NORM_LAYER;
     for (int i = 0; *center && i < C; i++)
-        mean += (double)x[i] / C;
+        mean += x[i] / C;
     for (int i = 0; i < C; i++)
-        square += ((double)x[i] - mean) * ((double)x[i] - mean) / C;
+        square += (x[i] - mean) * (x[i] - mean) / C;
     if (cfg->norm != PW_NORM_NONE)
         scale /= sqrt(square + pw_norm_eps(cfg));
     for (int i = 0; i < C; i++)
-        gain[i] = scale * (m->lay.norm == PW_ABSENT ? 1 : (double)p[m->lay.norm + i]);
+        gain[i] = scale * (at == PW_ABSENT ? 1 : (double)p[at + i]);
+}
+
+/* The same of the norm before the head, at row x of the stream. */
+static void freeze_last(const struct pw_model *m, const float *p, const float *x, double *gain, bool *center)
+{
+    int C = m->cfg.width;
+    double *row = pw_alloc((size_t)C, sizeof *row);
+
+    for (int i = 0; i < C; i++)
+        row[i] = (double)x[i];
+    freeze(m, p, m->lay.norm, row, (double)m->cfg.logit_scale, gain, center);
+    free(row);
 }
 
 static void through(double *x, const double *gain, bool center, int C)
@@ -84,34 +97,132 @@ int pw_model_parts(const struct pw_model *m, struct pw_part *parts)
             n = add_part(parts, n, PW_PART_HEAD, l, h);
         n = add_part(parts, n, PW_PART_MLP, l, 0);
     }
-    return cfg->bias ? add_part(parts, n, PW_PART_BIAS, 0, 0) : n;
+    bool biased = pw_config_bias_o(cfg) || pw_config_bias_mlp(cfg) || cfg->head_bias;
+    return biased ? add_part(parts, n, PW_PART_BIAS, 0, 0) : n;
 }
 
-/* Computes x [C], what a part writes to row t of the stream. added [T,C]. */
+/* Passes what a branch adds, x [C], through the norm of its output, frozen at the branch's whole output: w x
+ * + bias, w [C,n], of row `in` [n]. with_bias: x also gets the norm's bias. */
+static void through_post(const struct pw_model *m, const float *p, double *x, size_t w, size_t bias,
+                         const float *in, int n, size_t post, size_t post_bias, bool with_bias)
+{
+    int C = m->cfg.width;
+    bool center;
+
+    if (!m->cfg.post_norm)
+        return;
+    double *whole = pw_alloc(2 * (size_t)C, sizeof *whole), *gain = whole + C;
+    project(whole, p + w, in, C, n, n);
+    add_bias(whole, p, bias, 1, C);
+    freeze(m, p, post, whole, 1, gain, &center);
+    through(x, gain, center, C);
+    if (with_bias)
+        add_bias(x, p, post_bias, 1, C);
+    free(whole);
+}
+
+/* Passes the part x [C] of the embedding through its norm, frozen at the whole row: E[token] + added [C]. */
+static void through_embed(const struct pw_model *m, const float *p, double *x, const float *added, int token)
+{
+    int C = m->cfg.width;
+    bool center;
+
+    if (!m->cfg.embed_norm)
+        return;
+    double *whole = pw_alloc(2 * (size_t)C, sizeof *whole), *gain = whole + C;
+    for (int i = 0; i < C; i++)
+        whole[i] = (double)m->cfg.embed_scale * (double)p[m->lay.embed + (size_t)token * C + i] +
+                   (added != NULL ? (double)added[i] : 0);
+    freeze(m, p, m->lay.embed_norm, whole, 1, gain, &center);
+    through(x, gain, center, C);
+    free(whole);
+}
+
+/* Adds to x [C] what the biases of all layers write to row t of the stream. */
+static void add_biases(const struct pw_model *m, const float *p, double *x, const struct pw_inspection *in,
+                       int T, int t)
+{
+    const struct pw_config *cfg = &m->cfg;
+    int C = cfg->width, HD = cfg->heads * cfg->head_width, F = cfg->ffn;
+    double *part = pw_alloc((size_t)C, sizeof *part);
+
+    add_bias(x, p, m->lay.embed_norm_bias, 1, C);
+    for (int l = 0; l < cfg->layers; l++) {
+        const struct pw_layer_at *at = &m->lay.layer[l];
+        size_t r = (size_t)l * T + t;
+        for (int mlp = 0; mlp < 2; mlp++) {
+            memset(part, 0, (size_t)C * sizeof *part);
+            add_bias(part, p, mlp ? at->down_bias : at->o_bias, 1, C);
+            if (mlp)
+                through_post(m, p, part, at->down, at->down_bias, in->mlp + r * F, F, at->post2,
+                             at->post2_bias, true);
+            else
+                through_post(m, p, part, at->o, at->o_bias, in->z + r * HD, HD, at->post1, at->post1_bias,
+                             true);
+            for (int i = 0; i < C; i++)
+                x[i] += part[i];
+        }
+    }
+    free(part);
+}
+
+/* Computes x [C], what a part writes to row t of the stream. added [T,C], or NULL. */
 static void write_part(const struct pw_model *m, const float *p, const float *added,
-                       const struct pw_part *part, double *x, float *row, const struct pw_inspection *in,
-                       int token, int T, int t)
+                       const struct pw_part *part, double *x, const struct pw_inspection *in, int token,
+                       int T, int t)
 {
     const struct pw_config *cfg = &m->cfg;
     int C = cfg->width, D = cfg->head_width, HD = cfg->heads * D, F = cfg->ffn;
     const struct pw_layer_at *at = &m->lay.layer[part->layer];
     size_t r = (size_t)part->layer * T + t;
 
+    const float *here = added != NULL ? added + (size_t)t * C : NULL;
+
+    memset(x, 0, (size_t)C * sizeof *x);
     switch (part->kind) {
-    case PW_PART_EMBED: memcpy(row, p + m->lay.embed + (size_t)token * C, (size_t)C * sizeof *row); break;
-    case PW_PART_POSITION: memcpy(row, added + (size_t)t * C, (size_t)C * sizeof *row); break;
+    case PW_PART_EMBED:
+        add_bias(x, p, m->lay.embed + (size_t)token * C, (double)cfg->embed_scale, C);
+        through_embed(m, p, x, here, token);
+        break;
+    case PW_PART_POSITION:
+        for (int i = 0; i < C; i++)
+            x[i] = (double)here[i];
+        through_embed(m, p, x, here, token);
+        break;
     case PW_PART_HEAD:
         project(x, p + at->o + (size_t)part->head * D, in->z + r * HD + (size_t)part->head * D, C, D, HD);
-        return;
-    case PW_PART_MLP: project(x, p + at->down, in->mlp + r * F, C, F, F); return;
-    default: memset(row, 0, (size_t)C * sizeof *row); /* biases: added below */
+        through_post(m, p, x, at->o, at->o_bias, in->z + r * HD, HD, at->post1, at->post1_bias, false);
+        break;
+    case PW_PART_MLP:
+        project(x, p + at->down, in->mlp + r * F, C, F, F);
+        through_post(m, p, x, at->down, at->down_bias, in->mlp + r * F, F, at->post2, at->post2_bias, false);
+        break;
+    default: add_biases(m, p, x, in, T, t);
     }
+}
+
+/* The logit of token v before the cap, from the normed row x [C]. */
+static double logit(const struct pw_model *m, const float *p, const double *x, int v)
+{
+    int C = m->cfg.width;
+    double sum = m->cfg.head_bias ? (double)p[m->lay.head_bias + v] : 0;
+
     for (int i = 0; i < C; i++)
-        x[i] = (double)row[i];
-    for (int l = 0; part->kind == PW_PART_BIAS && l < cfg->layers; l++) {
-        add_bias(x, p, m->lay.layer[l].o_bias, 1, C);
-        add_bias(x, p, m->lay.layer[l].down_bias, 1, C);
-    }
+        sum += (double)p[m->lay.head + (size_t)v * C + i] * x[i];
+    return sum;
+}
+
+/* The cap of a logit; and as a factor, frozen at this logit. */
+static double capped(const struct pw_model *m, double x)
+{
+    double cap = m->cfg.logit_cap;
+
+    return cap > 0 ? cap * tanh(x / cap) : x;
+}
+
+static double cap_factor(const struct pw_model *m, double x)
+{
+    return x != 0 ? capped(m, x) / x : 1;
 }
 
 enum pw_code pw_model_attribute(struct pw_model *m, const struct pw_inspection *in, const int *tokens, int T,
@@ -121,6 +232,7 @@ enum pw_code pw_model_attribute(struct pw_model *m, const struct pw_inspection *
     int C = cfg->width, V = cfg->vocab, n_parts = pw_model_parts(m, NULL);
     const float *p, *head; /* [V,C] */
     bool center;
+    double average_bias = 0; /* of the head, as average [C] is of its weights: means over the vocabulary */
     float *added = NULL;
     enum pw_code code = m->pe.pe->uses & PW_PE_ADDED ? pw_model_added(m, tokens, T, &added, err) : PW_OK;
 
@@ -130,32 +242,41 @@ enum pw_code pw_model_attribute(struct pw_model *m, const struct pw_inspection *
         free(added);
         return code;
     }
-    double *mem = pw_alloc(3 * (size_t)C, sizeof *mem), *gain = mem, *x = mem + C, *average = mem + 2 * C;
-    float *row = pw_alloc((size_t)C, sizeof *row);
+    double *mem = pw_alloc(3 * (size_t)C + (size_t)V, sizeof *mem), *gain = mem, *x = mem + C,
+           *average = mem + 2 * C, *factor = mem + 3 * C; /* of the cap [V] */
     struct pw_part *parts = pw_alloc((size_t)n_parts, sizeof *parts);
     head = p + m->lay.head;
     pw_model_parts(m, parts);
-    freeze(m, p, in->resid + ((size_t)cfg->layers * T + t) * C, gain, &center);
-    for (int v = 0; v < V; v++)
+    const float *last = in->resid + ((size_t)cfg->layers * T + t) * C;
+    freeze_last(m, p, last, gain, &center);
+    for (int i = 0; i < C; i++)
+        x[i] = (double)last[i];
+    through(x, gain, center, C);
+    add_bias(x, p, m->lay.norm_bias, (double)cfg->logit_scale, C);
+    for (int v = 0; v < V; v++) {
+        factor[v] = cfg->logit_cap > 0 ? cap_factor(m, logit(m, p, x, v)) : 1;
+        average_bias += cfg->head_bias ? factor[v] * (double)p[m->lay.head_bias + v] / V : 0;
         for (int i = 0; i < C; i++)
-            average[i] += (double)head[(size_t)v * C + i] / V;
+            average[i] += factor[v] * (double)head[(size_t)v * C + i] / V;
+    }
     for (int k = 0; k < n_parts; k++) {
-        write_part(m, p, added, &parts[k], x, row, in, tokens[t], T, t);
+        write_part(m, p, added, &parts[k], x, in, tokens[t], T, t);
         through(x, gain, center, C);
         if (parts[k].kind == PW_PART_BIAS)
             add_bias(x, p, m->lay.norm_bias, (double)cfg->logit_scale, C);
-        mean[k] = 0;
+        bool biases = parts[k].kind == PW_PART_BIAS && cfg->head_bias;
+        mean[k] = biases ? average_bias : 0;
         for (int i = 0; i < C; i++)
             mean[k] += average[i] * x[i];
         for (int j = 0; j < n; j++) {
             double *sum = &part[(size_t)k * n + j];
-            *sum = 0;
+            *sum = biases ? (double)p[m->lay.head_bias + ids[j]] : 0;
             for (int i = 0; i < C; i++)
                 *sum += (double)head[(size_t)ids[j] * C + i] * x[i];
+            *sum *= factor[ids[j]];
         }
     }
     free(mem);
-    free(row);
     free(parts);
     free(added);
     return PW_OK;
@@ -175,18 +296,13 @@ enum pw_code pw_model_lens(struct pw_model *m, const struct pw_inspection *in, i
     double *mem = pw_alloc(2 * (size_t)C, sizeof *mem), *gain = mem, *x = mem + C;
     for (int l = 0; l <= cfg->layers; l++) {
         const float *stream = in->resid + ((size_t)l * T + t) * C;
-        freeze(m, p, stream, gain, &center);
+        freeze_last(m, p, stream, gain, &center);
         for (int i = 0; i < C; i++)
             x[i] = (double)stream[i];
         through(x, gain, center, C);
         add_bias(x, p, m->lay.norm_bias, (double)cfg->logit_scale, C);
-        for (int v = 0; v < V; v++) {
-            const float *w = p + m->lay.head + (size_t)v * C;
-            double *sum = &out[(size_t)l * V + v];
-            *sum = 0;
-            for (int i = 0; i < C; i++)
-                *sum += (double)w[i] * x[i];
-        }
+        for (int v = 0; v < V; v++)
+            out[(size_t)l * V + v] = capped(m, logit(m, p, x, v));
     }
     free(mem);
     return PW_OK;

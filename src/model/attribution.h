@@ -3,7 +3,8 @@
  * The residual stream is a sum: embedding, row of the added table, output of every head through its columns
  * of W_o, output of every MLP, biases. Only the final norm between stream and logits is not linear. With its
  * statistics frozen at their values in this row, a logit is a sum over the same parts. The effect of a part
- * through later layers is not included.
+ * through later layers is not included. Norms of the embedding and of outputs are frozen in the same way, and
+ * a cap is frozen as a factor on each logit.
  *
  * pw_model_attribute and pw_model_lens combine the result of pw_model_inspect with the model's current
  * weights, so the model must not change in between. Thread: the owner of the model. Results are in double
@@ -18,7 +19,7 @@ enum pw_part_kind {
     PW_PART_POSITION, /* the row of the added table, if the encoding has one */
     PW_PART_HEAD,
     PW_PART_MLP,
-    PW_PART_BIAS /* biases of W_o, of the MLPs and of the final norm, together */
+    PW_PART_BIAS /* biases of W_o, of the MLPs, of norms in the stream and of the head, together */
 };
 
 /* One part of the residual stream. */

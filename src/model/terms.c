@@ -6,8 +6,9 @@
  *     norm(x) = g s (e - mean e) + b  +  g s (p - mean p)        (no means in RMSNorm)
  *
  * and so are q and k. A score is then cc + cp + pc + pp, as in Ke et al. 2021, Eq. 6, and He et al. 2021.
- * Biases of the norm and of q and k carry no position, so they belong to the content. The arithmetic is in
- * double precision on the host: one head is small, and four terms that cancel keep their digits. */
+ * Norms of heads (qk_norm) are frozen in the same way. Biases of the norm and of q and k carry no position,
+ * so they belong to the content. The arithmetic is in double precision on the host: one head is small, and
+ * four terms that cancel keep their digits. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 /* A head's part of the q or k projection: weights [D,C], and bias [D] or NULL. */
 struct projection {
     float *weight, *bias;
+    float *gain; /* [D] of the head's norm, or NULL */
 };
 
 /* The parameters that map the stream of a layer to a head's q and k. */
@@ -44,13 +46,15 @@ static void free_head(struct head *h)
     free(h->q.bias);
     free(h->k.weight);
     free(h->k.bias);
+    free(h->q.gain);
+    free(h->k.gain);
 }
 
 static enum pw_code fetch_head(struct pw_model *m, struct head *h, int layer, int head, struct pw_err *err)
 {
     const struct pw_layer_at *at = &m->lay.layer[layer];
     size_t C = (size_t)m->cfg.width, D = (size_t)m->cfg.head_width, q = (size_t)head * D,
-           k = (size_t)(m->cfg.heads + head) * D;
+           k = (size_t)(m->cfg.heads + head / (m->cfg.heads / pw_config_kv_heads(&m->cfg))) * D;
     bool failed = false;
 
     h->gain = fetch(m, at->norm1, 0, C, &failed);
@@ -59,6 +63,8 @@ static enum pw_code fetch_head(struct pw_model *m, struct head *h, int layer, in
     h->k.weight = fetch(m, at->qkv, k * C, D * C, &failed);
     h->q.bias = fetch(m, at->qkv_bias, q, D, &failed);
     h->k.bias = fetch(m, at->qkv_bias, k, D, &failed);
+    h->q.gain = fetch(m, at->q_norm, 0, D, &failed);
+    h->k.gain = fetch(m, at->k_norm, 0, D, &failed);
     return failed ? pw_fail(err, PW_ENOMEM, "out of memory for the terms of a head")
                   : m->ops->sync(m->be, err);
 }
@@ -102,6 +108,20 @@ static void project(double *out, const struct projection *w, const double *x, in
     }
 }
 
+/* Norms the head whose content and position parts are a and b [D]; its scale is that of their sum. */
+static void norm_head(const struct pw_config *cfg, const struct projection *w, double *a, double *b, int D)
+{
+    double square = 0;
+
+    for (int d = 0; d < D; d++)
+        square += (a[d] + b[d]) * (a[d] + b[d]) / D;
+    for (int d = 0; d < D && w->gain != NULL; d++) {
+        double factor = (double)w->gain[d] / sqrt(square + (double)pw_norm_eps(cfg));
+        a[d] *= factor;
+        b[d] *= factor;
+    }
+}
+
 static double dot(const double *a, const double *b, int D)
 {
     double sum = 0;
@@ -133,6 +153,8 @@ enum pw_code pw_model_terms(struct pw_model *m, float *terms, const float *x, co
             project(q + (part * T + t) * row, &h.q, e + part * C, D, C, part == 0);
             project(k + (part * T + t) * row, &h.k, e + part * C, D, C, part == 0);
         }
+        norm_head(cfg, &h.q, q + t * row, q + (T + t) * row, D);
+        norm_head(cfg, &h.k, k + t * row, k + (T + t) * row, D);
     }
     for (size_t i = 0; code == PW_OK && i < 4 * square; i++) {
         int term = (int)(i / square), t = (int)(i % square / T), j = (int)(i % T);

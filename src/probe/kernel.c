@@ -48,6 +48,8 @@ bool pw_kernel_has(const struct pw_pe *pe, int layer)
 
 static double scale_of(const struct pw_config *cfg)
 {
+    if (cfg->score_scale > 0)
+        return (double)cfg->score_scale;
     return cfg->scale ? 1 / sqrt(cfg->head_width) : 1;
 }
 
@@ -143,7 +145,7 @@ static void add_factors(struct measure *w, int T)
             mean += (double)x[c] / C;
         for (int c = 0; c < C; c++)
             sq += ((double)x[c] - mean) * ((double)x[c] - mean) / C;
-        double eps = kind == PW_NORM_LAYER ? 1e-5 : 1e-6;
+        double eps = w->cfg->norm_eps > 0 ? (double)w->cfg->norm_eps : kind == PW_NORM_LAYER ? 1e-5 : 1e-6;
         w->factor[w->ids[i]] += kind == PW_NORM_NONE ? 1 : 1 / sqrt(sq + eps);
         w->n_factor[w->ids[i]]++;
     }
@@ -233,16 +235,17 @@ static const struct pw_param *param(const struct pw_model *m, const char *name)
 }
 
 /* out [N,HD]: the added rows after the first norm without its factor, multiplied by a matrix of the first
- * layer. Returns false if out of memory. */
-static bool project(const struct measure *w, double *out, const char *matrix)
+ * layer with so many heads, which groups of query heads share. Returns false if out of memory. */
+static bool project(const struct measure *w, double *out, const char *matrix, int heads)
 {
-    int C = w->cfg->width, HD = w->cfg->heads * w->cfg->head_width, N = w->k->N;
+    int C = w->cfg->width, D = w->cfg->head_width, HD = w->cfg->heads * D, N = w->k->N;
+    int group = w->cfg->heads / heads;
     bool centred = w->cfg->norm_at == 0 && (enum pw_norm)w->cfg->norm == PW_NORM_LAYER;
     const struct pw_param *gain = param(w->m, "layers.0.norm1.weight");
-    float *W = malloc((size_t)HD * C * sizeof *W), *g = malloc((size_t)C * sizeof *g);
+    float *W = malloc((size_t)heads * D * C * sizeof *W), *g = malloc((size_t)C * sizeof *g);
     bool there = W != NULL && g != NULL;
     if (there) {
-        pw_model_read(w->m, W, param(w->m, matrix)->offset, (size_t)HD * C);
+        pw_model_read(w->m, W, param(w->m, matrix)->offset, (size_t)heads * D * C);
         if (gain != NULL)
             pw_model_read(w->m, g, gain->offset, (size_t)C);
     }
@@ -252,10 +255,10 @@ static bool project(const struct measure *w, double *out, const char *matrix)
         for (int c = 0; c < C && centred; c++)
             mean += (double)p[c] / C;
         for (int o = 0; o < HD; o++) {
+            const float *row = W + (size_t)(o / D / group * D + o % D) * C;
             double sum = 0;
             for (int c = 0; c < C; c++)
-                sum += (double)W[(size_t)o * C + c] * ((double)p[c] - mean) *
-                       (gain != NULL ? (double)g[c] : 1.0);
+                sum += (double)row[c] * ((double)p[c] - mean) * (gain != NULL ? (double)g[c] : 1.0);
             out[(size_t)i * HD + o] = sum;
         }
     }
@@ -280,8 +283,8 @@ static bool added_kernel(const struct measure *w)
     int64_t all = (int64_t)N * (N + 1) / 2;
     int every = (int)((all + MOST_PAIRS - 1) / MOST_PAIRS);
     double *q = malloc(2 * (size_t)N * HD * sizeof *q), *k = q != NULL ? q + (size_t)N * HD : NULL;
-    bool there =
-        q != NULL && project(w, q, "layers.0.attn.q.weight") && project(w, k, "layers.0.attn.k.weight");
+    bool there = q != NULL && project(w, q, "layers.0.attn.q.weight", w->cfg->heads) &&
+                 project(w, k, "layers.0.attn.k.weight", pw_config_kv_heads(w->cfg));
     for (int i = 0; i < N && there; i++)
         for (int o = 0; o < HD; o++) {
             q[(size_t)i * HD + o] *= factor_at(w, i);
@@ -345,6 +348,11 @@ enum pw_code pw_kernel_measure(const struct pw_kernel *k, struct pw_model *m, co
                                struct pw_err *err)
 {
     struct measure w = {.k = k, .m = m, .cfg = pw_model_config(m), .pe = pw_model_pe(m), .P = k->N};
+    if (w.pe->pe->uses & PW_PE_ADDED && (w.cfg->qk_norm != 0 || w.cfg->embed_norm))
+        return pw_fail(err, PW_EUSER,
+                       "the kernel of %s: %s is not linear in the added rows; it needs a model "
+                       "without it",
+                       w.pe->pe->name, w.cfg->embed_norm ? "embed_norm=on" : "qk_norm=head");
     for (int s = 0; s < samples->n_seqs; s++) {
         int T = samples->start[s + 1] - samples->start[s];
         w.longest = T > w.longest ? T : w.longest;

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Writes torch.safetensors: small models trained for three steps by PyTorch, one for each positional encoding.
+"""Writes small models trained for three steps by PyTorch: one for each positional encoding, or one for each family of
+published models (config.h).
 
     python3 make_torch.py torch.safetensors
+    python3 make_torch.py families.safetensors
 
 An independent implementation: torch's autograd, AdamW, clipping and functional layers in double precision, encodings as
 their own papers' code has them. tests/model/test_golden_torch.c holds pewter to its weights, logits, losses and
-gradient norms. The file is committed; the test needs no Python.
+gradient norms. The files are committed; the test needs no Python. families.safetensors is of 27 November 2026, by
+Python 3.11.7 and torch 2.15.0.
 """
 import json
 import math
@@ -21,6 +24,8 @@ LENGTHS = [5, 1, 12, 8]
 
 BASE = dict(layers=2, width=8, heads=2, ffn=12, norm="rmsnorm", norm_at="both", act="relu", bias="off", tied="off",
             scale="on", logit_scale=1.0, causal="on")
+FAMILY = dict(gated="off", kv_heads=0, parallel="off", qk_norm="off", post_norm="off", head_bias="off", norm_eps=0,
+              embed_norm="off", embed_scale=1.0, score_scale=0, logit_cap=0)
 CASES = {
     "none": ("none", {}),
     "learned": ("learned", {}),
@@ -43,6 +48,23 @@ CASES = {
     "shaw_both": ("shaw distance=3", dict(causal="off", bias="on")),
     "fire": ("fire hidden=5 threshold=6", {}),
     "fire_both": ("fire hidden=7 threshold=3", dict(causal="off", heads=4)),
+}
+
+FAMILIES = {
+    "llama": ("rotary", dict(heads=4, kv_heads=2, gated="on", act="silu", norm_eps=1e-5)),
+    "qwen2": ("rotary", dict(heads=4, kv_heads=1, gated="on", act="silu", bias="qkv", tied="on")),
+    "qwen3": ("rotary", dict(heads=2, kv_heads=1, head_width=6, gated="on", act="silu", qk_norm="head")),
+    "neox": ("rotary dims=2", dict(norm="layernorm", bias="on", act="gelu", parallel="on")),
+    "gptj": ("rotary dims=2 pairing=interleaved",
+             dict(norm="layernorm", bias="mlp", head_bias="on", act="gelu_tanh", parallel="shared")),
+    "bloom": ("alibi", dict(norm="layernorm", bias="on", act="gelu_tanh", embed_norm="on", tied="on")),
+    "mpt": ("alibi", dict(norm="layernorm", act="gelu", score_scale=0.3, tied="on")),
+    "gemma": ("rotary", dict(heads=2, kv_heads=1, head_width=6, gated="on", act="gelu_tanh", embed_scale=2.828125,
+                             tied="on")),
+    "gemma2": ("rotary", dict(heads=2, kv_heads=1, head_width=6, gated="on", act="gelu_tanh", embed_scale=2.828125,
+                              post_norm="on", score_scale=0.5, logit_cap=3, tied="on")),
+    "gemma3": ("rotary", dict(heads=4, kv_heads=2, head_width=4, gated="on", act="gelu_tanh", embed_scale=2.828125,
+                              post_norm="on", qk_norm="head", score_scale=0.5, tied="on")),
 }
 
 
@@ -74,26 +96,39 @@ def waves(places, width):
 
 class Model:
     def __init__(self, pe, options, seed):
-        o = self.o = {**BASE, **options}
+        o = self.o = {**BASE, **FAMILY, **options}
         torch.manual_seed(seed)
         words = pe.split()
         self.pe, self.pe_options = words[0], dict(w.split("=") for w in words[1:])
         C, H, ffn = o["width"], o["heads"], o["ffn"]
         D = self.D = o.get("head_width", C // H)
+        K = self.K = o["kv_heads"] or H
+        self.norm_bias = o["norm"] == "layernorm" and o["bias"] in ("on", "mlp")
+        biased = {"attn.q": ("on", "qkv"), "attn.k": ("on", "qkv"), "attn.v": ("on", "qkv"), "attn.o": ("on",)}
         self.p = {}
         self.add("embed.weight", V, C)
+        if o["embed_norm"] == "on":
+            self.add_norm("embed_norm")
         for i in range(o["layers"]):
-            for part, out, inside in (("attn.q", H * D, C), ("attn.k", H * D, C), ("attn.v", H * D, C),
-                                      ("attn.o", C, H * D), ("mlp.up", ffn, C), ("mlp.down", C, ffn)):
+            parts = [("attn.q", H * D, C), ("attn.k", K * D, C), ("attn.v", K * D, C), ("attn.o", C, H * D),
+                     ("mlp.up", ffn, C), ("mlp.down", C, ffn)]
+            for part, out, inside in parts + [("mlp.gate", ffn, C)] * (o["gated"] == "on"):
                 self.add(f"layers.{i}.{part}.weight", out, inside)
-                if o["bias"] == "on":
+                if o["bias"] in biased.get(part, ("on", "mlp")):
                     self.add(f"layers.{i}.{part}.bias", out)
+            for which in "qk" if o["qk_norm"] == "head" else "":
+                self.add_gain(f"layers.{i}.attn.{which}_norm", D)
+            for which in ("norm1_post", "norm2_post") if o["post_norm"] == "on" else ():
+                self.add_norm(f"layers.{i}.{which}")
             if o["norm_at"] == "both":
                 self.add_norm(f"layers.{i}.norm1")
-            self.add_norm(f"layers.{i}.norm2")
+            if o["parallel"] != "shared":
+                self.add_norm(f"layers.{i}.norm2")
         self.add_norm("norm")
         if o["tied"] == "off":
             self.add("head.weight", V, C)
+        if o["head_bias"] == "on":
+            self.add("head.bias", V)
         if self.pe in ("learned", "learned_reversed"):
             self.add("pe.table", CONTEXT, C)
         if self.pe == "ldpe":
@@ -118,20 +153,26 @@ class Model:
         self.p[name] = x.float().double().requires_grad_()  # exactly what the file can hold
 
     def add_norm(self, name):
-        self.add(name + ".weight", self.o["width"])
+        self.add_gain(name, self.o["width"])
+        if self.norm_bias:
+            self.add(name + ".bias", self.o["width"])
+
+    def add_gain(self, name, width):
+        self.add(name + ".weight", width)
         with torch.no_grad():
             self.p[name + ".weight"] += 1
             self.p[name + ".weight"].copy_(self.p[name + ".weight"].float().double())
-        if self.o["bias"] == "on" and self.o["norm"] == "layernorm":
-            self.add(name + ".bias", self.o["width"])
 
     def norm(self, name, x):
         gain, bias = self.p.get(name + ".weight"), self.p.get(name + ".bias")
         if gain is None:
             return x
         if self.o["norm"] == "layernorm":
-            return F.layer_norm(x, x.shape[-1:], gain, bias, 1e-5)
-        return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6) * gain
+            return F.layer_norm(x, x.shape[-1:], gain, bias, self.o["norm_eps"] or 1e-5)
+        return self.rms(x, gain)
+
+    def rms(self, x, gain):
+        return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + (self.o["norm_eps"] or 1e-6)) * gain
 
     def linear(self, name, x):
         return F.linear(x, self.p[name + ".weight"], self.p.get(name + ".bias"))
@@ -202,23 +243,31 @@ class Model:
 
     def logits(self, tokens):
         o, T, H, D = self.o, len(tokens), self.o["heads"], self.D
-        x = self.p["embed.weight"][tokens] + self.added(T)
+        x = self.norm("embed_norm", o["embed_scale"] * self.p["embed.weight"][tokens] + self.added(T))
         for i in range(o["layers"]):
             n = self.norm(f"layers.{i}.norm1", x)
-            q, k, v = (self.linear(f"layers.{i}.attn.{c}", n).view(T, H, D).transpose(0, 1) for c in "qkv")
+            q, k, v = (self.linear(f"layers.{i}.attn.{c}", n).view(T, -1, D).transpose(0, 1) for c in "qkv")
+            if o["qk_norm"] == "head":
+                q, k = (self.rms(y, self.p[f"layers.{i}.attn.{c}_norm.weight"]) for c, y in (("q", q), ("k", k)))
+            k, v = (y.repeat_interleave(H // self.K, 0) for y in (k, v))
             scores = self.rotate(q) @ self.rotate(k).transpose(1, 2)
             if self.pe == "shaw":
                 scores = scores + torch.einsum("htd,tjd->htj", q, self.keys(i, T))
-            scores = scores * (D ** -0.5 if o["scale"] == "on" else 1) + self.bias(T)
+            scores = scores * (o["score_scale"] or (D ** -0.5 if o["scale"] == "on" else 1)) + self.bias(T)
             if o["causal"] == "on":
                 scores = scores.masked_fill(torch.ones(T, T).triu(1).bool(), -math.inf)
             z = (scores.softmax(-1) @ v).transpose(0, 1).reshape(T, H * D)
-            x = x + self.linear(f"layers.{i}.attn.o", z)
-            h = self.linear(f"layers.{i}.mlp.up", self.norm(f"layers.{i}.norm2", x))
-            h = {"relu": F.relu, "gelu": F.gelu, "gelu_tanh": lambda y: F.gelu(y, approximate="tanh")}[o["act"]](h)
-            x = x + self.linear(f"layers.{i}.mlp.down", h)
+            mid = x + self.norm(f"layers.{i}.norm1_post", self.linear(f"layers.{i}.attn.o", z))
+            if o["parallel"] != "shared":
+                n = self.norm(f"layers.{i}.norm2", mid if o["parallel"] == "off" else x)
+            act = {"relu": F.relu, "gelu": F.gelu, "gelu_tanh": lambda y: F.gelu(y, approximate="tanh"),
+                   "silu": F.silu}[o["act"]]
+            h = self.linear(f"layers.{i}.mlp.up", n)
+            h = act(self.linear(f"layers.{i}.mlp.gate", n)) * h if o["gated"] == "on" else act(h)
+            x = mid + self.norm(f"layers.{i}.norm2_post", self.linear(f"layers.{i}.mlp.down", h))
         head = self.p["embed.weight" if o["tied"] == "on" else "head.weight"]
-        return self.norm("norm", x) * o["logit_scale"] @ head.T
+        logits = F.linear(self.norm("norm", x) * o["logit_scale"], head, self.p.get("head.bias"))
+        return o["logit_cap"] * torch.tanh(logits / o["logit_cap"]) if o["logit_cap"] else logits
 
 
 def train(model, sequences):
@@ -267,12 +316,15 @@ def main():
         sequences.append((tokens, targets))
     tensors = {"lengths": torch.tensor(LENGTHS), "tokens": torch.cat([t for t, _ in sequences]),
                "targets": torch.cat([t for _, t in sequences])}
-    meta = {"cases": " ".join(CASES), "vocab": str(V),
+    families = "families" in sys.argv[1]
+    cases = FAMILIES if families else CASES
+    meta = {"cases": " ".join(cases), "vocab": str(V),
             "optim": " ".join(f"{k}={v}" for k, v in OPTIM.items()) + " schedule=constant"}
-    for seed, (case, (pe, options)) in enumerate(CASES.items()):
+    for seed, (case, (pe, options)) in enumerate(cases.items()):
         model = Model(pe, options, seed)
         meta[case + ".pe"] = pe
-        meta[case + ".model"] = " ".join(f"{k}={v}" for k, v in {**model.o, "context": CONTEXT}.items())
+        meta[case + ".model"] = " ".join(f"{k}={v}" for k, v in {**model.o, "context": CONTEXT}.items()
+                                         if families or k not in FAMILY)
         for name, x in model.p.items():
             tensors[f"{case}.before.{name}"] = x.detach().clone()
         logits, losses, norms = train(model, sequences)

@@ -60,6 +60,12 @@ static void set_all(const struct pw_opt *table, void *target, const char *option
     free(copy);
 }
 
+void toy_set(struct pw_config *cfg, const char *options)
+{
+    *cfg = (struct pw_config){.vocab = 3};
+    set_all(pw_config_opts, cfg, options);
+}
+
 struct pw_config toy_config(const char *options, int vocab)
 {
     struct pw_config cfg = {.vocab = vocab};

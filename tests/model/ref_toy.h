@@ -19,6 +19,7 @@ int toy_teardown(void **state);
 /* options: "layers=2 width=12 ...", overrides of the defaults. pe: text of an encoding, "t5 buckets=8". The
  * caller destroys the model. */
 struct pw_config toy_config(const char *options, int vocab);
+void toy_set(struct pw_config *cfg, const char *options); /* the same, unchecked */
 struct pw_pe_use_opts toy_pe(const char *pe, const struct pw_config *cfg);
 struct pw_model *toy_model(struct toy *t, const char *options, const char *pe, int vocab, uint64_t seed);
 /* Replaces *m by pw_model_swap and destroys the old model. */

@@ -1,5 +1,6 @@
 /* test_golden_torch.c - compares logits, losses, gradient norms and the parameters after three AdamW steps
- * with PyTorch, for every encoding. make_torch.py wrote the reference tests/golden/torch.safetensors. */
+ * with PyTorch, for every encoding and for the options of every family of published models. make_torch.py
+ * wrote the references tests/golden/torch.safetensors and families.safetensors. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -160,16 +161,44 @@ static void check_case(struct toy *toy, const char *name)
     pw_model_destroy(m);
 }
 
+static void open_golden(const char *name)
+{
+    char path[1024];
+    struct pw_err err = {0};
+
+    snprintf(path, sizeof path, PEWTER_SOURCE_DIR "/tests/golden/%s.safetensors", name);
+    if (pw_st_open(&golden, path, &err))
+        fail_msg("%s", err.msg);
+}
+
+static void test_families(void **state)
+{
+    struct toy toy = toy_open(2);
+    char *cases, *rest = NULL;
+
+    (void)state;
+    open_golden("families");
+    cases = strdup(text("cases", ""));
+    assert_non_null(cases);
+    for (char *name = strtok_r(cases, " ", &rest); name != NULL; name = strtok_r(NULL, " ", &rest))
+        check_case(&toy, name);
+    free(cases);
+    pw_st_close(&golden);
+    toy_close(&toy);
+}
+
 static void test_cases(void **state)
 {
     struct toy toy = toy_open(2);
-    char *cases = strdup(text("cases", "")), *rest = NULL;
+    char *cases, *rest = NULL;
     struct pw_config cfg = toy_config("", 1);
     bool seen[32] = {false};
     struct pw_pe_use_opts use;
     struct pw_err err;
 
     (void)state;
+    open_golden("torch");
+    cases = strdup(text("cases", ""));
     assert_non_null(cases);
     for (char *name = strtok_r(cases, " ", &rest); name != NULL; name = strtok_r(NULL, " ", &rest)) {
         check_case(&toy, name);
@@ -181,20 +210,13 @@ static void test_cases(void **state)
         if (!seen[e])
             fail_msg("no golden case for %s", pw_pes[e]->name);
     free(cases);
+    pw_st_close(&golden);
     toy_close(&toy);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases)};
-    struct pw_err err = {0};
-    int failed;
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_families)};
 
-    if (pw_st_open(&golden, PEWTER_SOURCE_DIR "/tests/golden/torch.safetensors", &err)) {
-        fprintf(stderr, "%s\n", err.msg);
-        return 1;
-    }
-    failed = cmocka_run_group_tests(tests, NULL, NULL);
-    pw_st_close(&golden);
-    return failed;
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

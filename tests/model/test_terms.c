@@ -40,9 +40,15 @@ static const int tokens[T] = {0, 3, 1, 4, 1, 5, 2, 6, 5}, same[T] = {2, 2, 2, 2,
 
 static void test_sum(void **state)
 {
-    static const char *const kinds[] = {
-        "norm=rmsnorm",         "norm=layernorm bias=on",    "norm=layernorm bias=off",          "norm=none",
-        "norm=rmsnorm bias=on", "norm=layernorm norm_at=ff", "norm=rmsnorm causal=off scale=off"};
+    static const char *const kinds[] = {"norm=rmsnorm",
+                                        "norm=layernorm bias=on",
+                                        "norm=layernorm bias=off",
+                                        "norm=none",
+                                        "norm=rmsnorm bias=on",
+                                        "norm=layernorm norm_at=ff",
+                                        "norm=rmsnorm causal=off scale=off",
+                                        "kv_heads=1",
+                                        "qk_norm=head bias=qkv norm_eps=0.01 score_scale=0.5"};
     static const char *const pes[] = {"learned", "sinusoidal", "none", "t5", "rotary"};
     float terms[4 * SQUARE], content[SQUARE];
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)

@@ -21,6 +21,13 @@ static const struct {
     {"layers=2 width=16 heads=4 ffn=20 context=32 tied=on logit_scale=0.25", "t5 buckets=6 distance=8"},
     {"layers=2 width=12 heads=3 ffn=10 context=32 bias=on norm=layernorm act=gelu", "learned"},
     {"layers=1 width=8 heads=1 context=32", "rotary"},
+    {"layers=2 width=24 heads=6 kv_heads=2 ffn=10 context=32 gated=on act=silu qk_norm=head dropout=0.1 "
+     "post_norm=on logit_cap=3 tied=on embed_scale=2",
+     "rotary"},
+    {"layers=2 width=12 heads=3 ffn=10 context=32 norm=layernorm bias=on head_bias=on parallel=shared "
+     "embed_norm=on",
+     "alibi"},
+    {"layers=2 width=12 heads=3 ffn=10 context=32 parallel=on bias=mlp", "t5"},
     {"layers=2 width=16 heads=2 context=32 tied=on dropout=0.1 act=gelu", "alibi"},
     {"layers=2 width=12 heads=3 ffn=10 context=32", "shaw distance=3"},
     {"layers=2 width=12 heads=3 ffn=10 context=32 tied=on", "fire threshold=4"},

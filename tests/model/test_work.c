@@ -18,9 +18,10 @@ enum { V = 13, LAYERS = 3, BLOCKS = LAYERS + 3 };
 /* Counts every multiply-add of every matrix product of a forward pass, in the order of computation. */
 static int64_t count_forward(const struct pw_config *c, const struct pw_batch *b)
 {
-    const int sides[][2] = {{3 * c->heads * c->head_width, c->width},
+    int kv = c->kv_heads > 0 ? c->kv_heads : c->heads;
+    const int sides[][2] = {{(c->heads + 2 * kv) * c->head_width, c->width},
                             {c->width, c->heads * c->head_width},
-                            {c->ffn, c->width},
+                            {c->gated ? 2 * c->ffn : c->ffn, c->width},
                             {c->width, c->ffn}};
     int64_t n = 0;
 
@@ -40,7 +41,8 @@ static int64_t count_forward(const struct pw_config *c, const struct pw_batch *b
 static void test_flops(void **state)
 {
     static const char *const options[] = {"layers=2 width=12 heads=3", "layers=1 width=16 heads=2 causal=off",
-                                          "layers=3 width=8 heads=2 head_width=7 ffn=5 tied=on"};
+                                          "layers=3 width=8 heads=2 head_width=7 ffn=5 tied=on",
+                                          "layers=2 width=12 heads=6 kv_heads=2 ffn=7 gated=on"};
     (void)state;
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         struct pw_config cfg = toy_config(options[i], V);
@@ -57,7 +59,7 @@ static int block_of(const char *name)
 {
     if (strncmp(name, "layers.", 7) == 0)
         return 1 + name[7] - '0';
-    return strstr(name, "embed.") == name ? 0 : strstr(name, "pe.") == name ? LAYERS + 2 : LAYERS + 1;
+    return strncmp(name, "embed", 5) == 0 ? 0 : strstr(name, "pe.") == name ? LAYERS + 2 : LAYERS + 1;
 }
 
 static void expect(double *ratio, struct pw_model *m, const float *before, const float *after)
@@ -113,7 +115,10 @@ static void test_updates(void **state)
     static const char *const cases[][2] = {{"layers=3 width=24 heads=2 norm=layernorm bias=on", "t5"},
                                            {"layers=3 width=16 heads=2 tied=on", "learned"},
                                            {"layers=3 width=16 heads=2 tied=on norm=none", "alibi"},
-                                           {"layers=3 width=64 heads=4", "rotary"}};
+                                           {"layers=3 width=64 heads=4", "rotary"},
+                                           {"layers=3 width=24 heads=4 kv_heads=2 gated=on embed_norm=on "
+                                            "post_norm=on qk_norm=head head_bias=on",
+                                            "rotary"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         float one[BLOCKS], more[BLOCKS];
