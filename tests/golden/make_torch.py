@@ -3,11 +3,11 @@
 published models (config.h).
 
     python3 make_torch.py torch.safetensors
-    python3 make_torch.py families.safetensors
+    python3 make_torch.py torch_options.safetensors
 
 An independent implementation: torch's autograd, AdamW, clipping and functional layers in double precision, encodings as
 their own papers' code has them. tests/model/test_golden_torch.c holds pewter to its weights, logits, losses and
-gradient norms. The files are committed; the test needs no Python. families.safetensors is of 27 November 2026, by
+gradient norms. The files are committed; the test needs no Python. torch_options.safetensors is of 27 November 2026, by
 Python 3.11.7 and torch 2.15.0.
 """
 import json
@@ -316,7 +316,7 @@ def main():
         sequences.append((tokens, targets))
     tensors = {"lengths": torch.tensor(LENGTHS), "tokens": torch.cat([t for t, _ in sequences]),
                "targets": torch.cat([t for _, t in sequences])}
-    families = "families" in sys.argv[1]
+    families = "options" in sys.argv[1]
     cases = FAMILIES if families else CASES
     meta = {"cases": " ".join(cases), "vocab": str(V),
             "optim": " ".join(f"{k}={v}" for k, v in OPTIM.items()) + " schedule=constant"}

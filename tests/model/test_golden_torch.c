@@ -1,6 +1,6 @@
 /* test_golden_torch.c - compares logits, losses, gradient norms and the parameters after three AdamW steps
  * with PyTorch, for every encoding and for the options of every family of published models. make_torch.py
- * wrote the references tests/golden/torch.safetensors and families.safetensors. */
+ * wrote the references tests/golden/torch.safetensors and torch_options.safetensors. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -177,7 +177,7 @@ static void test_families(void **state)
     char *cases, *rest = NULL;
 
     (void)state;
-    open_golden("families");
+    open_golden("torch_options");
     cases = strdup(text("cases", ""));
     assert_non_null(cases);
     for (char *name = strtok_r(cases, " ", &rest); name != NULL; name = strtok_r(NULL, " ", &rest))
