@@ -92,7 +92,9 @@ size_t pw_model_bytes(const struct pw_backend_ops *ops, const struct pw_config *
     outline(&m, ops, cfg, pe, workers, T);
     if (pw_layout_init(&m.lay, cfg, pe, NULL))
         return SIZE_MAX;
-    floats = (pw_model_one_slot(&m) ? 4 : 5) * m.lay.size; /* p, m, v, host; and g, unless g is the slot */
+    floats = 2 * m.lay.size; /* p, host */
+    if (batch > 0)
+        floats += (pw_model_one_slot(&m) ? 2 : 3) * m.lay.size; /* m, v; and g, unless g is the slot */
     floats += 3 * (m.lay.size - m.lay.core) + 2 * (size_t)cfg->context; /* seen.c, flight.c */
     if (pe->pe->ids != NULL)
         floats += 4 * (size_t)cfg->context; /* seen.c */

@@ -317,7 +317,9 @@ static void put(struct loading *x, bool resumable, const int *order)
 {
     struct pw_model *m = x->m;
 
-    pw_model_put(m, x->values[PW_SET_PARAMS], x->values[PW_SET_M], x->values[PW_SET_V]);
+    bool moments = m->m != NULL; /* without: they are zeros in the file, too */
+    pw_model_put(m, x->values[PW_SET_PARAMS], moments ? x->values[PW_SET_M] : NULL,
+                 moments ? x->values[PW_SET_V] : NULL);
     for (int i = 0; i < m->lay.n; i++)
         m->lay.params[order[i]].t = x->counts[i];
     m->steps = resumable ? x->c->counts.taken : 0;
@@ -349,6 +351,8 @@ enum pw_code pw_checkpoint_load(const struct pw_checkpoint *c, struct pw_model *
         code = take_all(&x, resumable, err);
     else
         code = pw_fail(err, PW_ENOMEM, "out of memory for a checkpoint");
+    if (code == PW_OK && resumable)
+        code = pw_model_reason(m, pw_model_reserve(m, err), err);
     if (code == PW_OK)
         put(&x, resumable, order);
     pw_replaced_free(m, x.replaced);

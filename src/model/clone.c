@@ -33,10 +33,13 @@ static enum pw_code carry_floats(struct pw_model *next, float *to, struct pw_mod
 static enum pw_code carry(struct pw_model *next, struct pw_model *old, size_t floats, int tensors,
                           struct pw_err *err)
 {
-    float *from[] = {old->p, old->m, old->v}, *to[] = {next->p, next->m, next->v};
     enum pw_code code = old->ops->sync(old->be, err);
+    int n = old->m != NULL ? 3 : 1; /* without moments: no step was taken */
 
-    for (int i = 0; i < 3 && code == PW_OK; i++)
+    if (code == PW_OK && n == 3)
+        code = pw_model_reason(next, pw_model_reserve(next, err), err);
+    float *from[] = {old->p, old->m, old->v}, *to[] = {next->p, next->m, next->v};
+    for (int i = 0; i < n && code == PW_OK; i++)
         code = carry_floats(next, to[i], old, from[i], floats, err);
     for (int i = 0; i < tensors; i++)
         next->lay.params[i].t = old->lay.params[i].t;
@@ -100,8 +103,10 @@ enum pw_code pw_model_transplant(struct pw_model *m, struct pw_model *donor, str
     if (code)
         return code;
     memset(m->host, 0, n * sizeof *m->host);
-    m->ops->upload(m->be, m->m + at, m->host, n * sizeof *m->host);
-    m->ops->upload(m->be, m->v + at, m->host, n * sizeof *m->host);
+    if (m->m != NULL) {
+        m->ops->upload(m->be, m->m + at, m->host, n * sizeof *m->host);
+        m->ops->upload(m->be, m->v + at, m->host, n * sizeof *m->host);
+    }
     pw_model_abandon(m);
     m->stale = PW_STALE_ALL;
     pw_model_changed(m);

@@ -7,24 +7,35 @@
 #include "model/model_int.h"
 #include "model/theorem.h"
 
-/* Allocates the buffers whose size follows from the layout: parameters, moments, gradient and their
- * bookkeeping. */
+/* Allocates the buffers whose size follows from the layout: parameters and their bookkeeping. */
 static enum pw_code state_alloc(struct pw_model *m, struct pw_err *err)
 {
     size_t bytes = m->lay.size * sizeof(float);
 
     m->p = m->ops->alloc(m->be, bytes);
-    m->m = m->ops->alloc(m->be, bytes);
-    m->v = m->ops->alloc(m->be, bytes);
-    m->g = pw_model_one_slot(m) ? NULL : m->ops->alloc(m->be, bytes);
     m->host = malloc(bytes);
     m->moved = calloc(2 * (size_t)m->lay.n, sizeof *m->moved);
-    if (!pw_seen_init(m) || m->p == NULL || m->m == NULL || m->v == NULL ||
-        !(m->g != NULL || pw_model_one_slot(m)) || m->host == NULL || m->moved == NULL)
-        return pw_fail(err, PW_ENOMEM,
-                       "out of memory: %zu parameters need %zu MiB with their moments and gradient",
-                       m->lay.size, 4 * bytes >> 20);
+    if (!pw_seen_init(m) || m->p == NULL || m->host == NULL || m->moved == NULL)
+        return pw_fail(err, PW_ENOMEM, "out of memory: %zu parameters need %zu MiB", m->lay.size,
+                       bytes >> 20);
     return PW_OK;
+}
+
+enum pw_code pw_model_reserve(struct pw_model *m, struct pw_err *err)
+{
+    size_t bytes = m->lay.size * sizeof(float);
+    bool one = pw_model_one_slot(m);
+
+    if (m->m == NULL)
+        m->m = m->ops->alloc(m->be, bytes);
+    if (m->v == NULL)
+        m->v = m->ops->alloc(m->be, bytes);
+    if (m->g == NULL && !one)
+        m->g = m->ops->alloc(m->be, bytes);
+    if (m->m != NULL && m->v != NULL && (m->g != NULL || one))
+        return PW_OK;
+    return pw_fail(err, PW_ENOMEM, "out of memory: moments and gradient of %zu parameters need %zu MiB",
+                   m->lay.size, (one ? 2 : 3) * bytes >> 20);
 }
 
 static void state_free(struct pw_model *m)
@@ -69,6 +80,7 @@ enum { PIECE = 1 << 16 };
 
 struct drawing {
     struct pw_model *m;
+    float *to; /* [size] on the host */
     int first; /* index of the first tensor */
     uint64_t seed;
 };
@@ -90,12 +102,12 @@ static void draw_piece(struct pw_ctx *c, int piece, int worker, void *arg)
         piece -= pieces(p);
     at = (size_t)piece * PIECE;
     left = pw_param_count(p) - at;
-    pw_param_init(p, d->m->host + p->offset + at, d->seed, at, left < PIECE ? left : PIECE);
+    pw_param_init(p, d->to + p->offset + at, d->seed, at, left < PIECE ? left : PIECE);
 }
 
 void pw_model_draw(struct pw_model *m, int first, uint64_t seed)
 {
-    struct drawing d = {m, first, seed};
+    struct drawing d = {m, m->ops->host ? m->p : m->host, first, seed};
     size_t begin = first < m->lay.n ? m->lay.params[first].offset : m->lay.size;
     int n = 0;
 
@@ -103,9 +115,9 @@ void pw_model_draw(struct pw_model *m, int first, uint64_t seed)
         n += pieces(&m->lay.params[i]);
     m->ops->for_chunks(m->be, n, draw_piece, &d);
     if (first == 0 && pw_theorem_of(&m->cfg) > 0)
-        pw_theorem_write(m->host, m->lay.params, m->lay.n, &m->cfg);
-    if (begin < m->lay.size)
-        m->ops->upload(m->be, m->p + begin, m->host + begin, (m->lay.size - begin) * sizeof(float));
+        pw_theorem_write(d.to, m->lay.params, m->lay.n, &m->cfg);
+    if (begin < m->lay.size && !m->ops->host)
+        m->ops->upload(m->be, m->p + begin, d.to + begin, (m->lay.size - begin) * sizeof(float));
 }
 
 static enum pw_code init(struct pw_model *m, struct pw_err *err)
@@ -381,14 +393,14 @@ uint64_t pw_model_generation(const struct pw_model *m)
 
 void pw_model_get(struct pw_model *m, float *params, float *adam_m, float *adam_v)
 {
+    float *const to[] = {params, adam_m, adam_v}, *const from[] = {m->p, m->m, m->v};
     size_t bytes = m->lay.size * sizeof(float);
 
-    if (params != NULL)
-        m->ops->download(m->be, params, m->p, bytes);
-    if (adam_m != NULL)
-        m->ops->download(m->be, adam_m, m->m, bytes);
-    if (adam_v != NULL)
-        m->ops->download(m->be, adam_v, m->v, bytes);
+    for (int i = 0; i < 3; i++)
+        if (to[i] != NULL && from[i] != NULL)
+            m->ops->download(m->be, to[i], from[i], bytes);
+        else if (to[i] != NULL) /* moments before the first step */
+            memset(to[i], 0, bytes);
     m->ops->sync(m->be, NULL); /* the backend keeps the error for a later call */
 }
 
@@ -403,6 +415,7 @@ void pw_model_put(struct pw_model *m, const float *params, const float *adam_m, 
     size_t bytes = m->lay.size * sizeof(float);
 
     assert(m->n_flights == 0);
+    assert((adam_m == NULL || m->m != NULL) && (adam_v == NULL || m->v != NULL));
     if (params != NULL)
         m->ops->upload(m->be, m->p, params, bytes);
     if (adam_m != NULL)

@@ -108,8 +108,8 @@ void pw_model_destroy(struct pw_model *m); /* NULL is a no-op */
 /* Returns an upper estimate, in bytes, of the memory that a model of this configuration occupies. It counts
  * parameters, moments, gradients, packed weights and the activations of `workers` workers. The activations
  * are those of training and evaluation on batches of `batch` sequences of up to T tokens; batch 0 means
- * before the first step. Memory for inspection is not counted. cfg and pe must have been checked. Returns
- * SIZE_MAX if the list of tensors itself cannot be allocated. */
+ * before the first step: without moments and gradients. Memory for inspection is not counted. cfg and pe must
+ * have been checked. Returns SIZE_MAX if the list of tensors itself cannot be allocated. */
 size_t pw_model_bytes(const struct pw_backend_ops *ops, const struct pw_config *cfg,
                       const struct pw_pe_use_opts *pe, int batch, int workers, int T);
 
@@ -247,7 +247,8 @@ enum pw_code pw_model_gradient(struct pw_model *m, const struct pw_batch *b, flo
                                struct pw_err *err);
 
 /* pw_model_get and pw_model_put copy the flat buffers [size] to and from the host; a NULL buffer is left out.
- * put also marks packed weights and gathered tables as stale. pw_model_read copies n parameters from offset
+ * Moments are zeros before the first step. put also marks packed weights and gathered tables as stale, and
+ * takes moments only after a step or pw_model_reserve. pw_model_read copies n parameters from offset
  * on (in floats) to the host. */
 void pw_model_get(struct pw_model *m, float *params, float *adam_m, float *adam_v);
 void pw_model_read(struct pw_model *m, float *out, size_t offset, size_t n);

@@ -201,7 +201,7 @@ struct pw_model {
     struct pw_config cfg;
     struct pw_pe_use_opts pe;
     struct pw_param_layout lay;
-    float *p, *m, *v, *g; /* [size] parameters, moments, gradient, on the backend */
+    float *p, *m, *v, *g; /* [size] parameters, moments, gradient, on the backend: pw_model_reserve */
     float *host;          /* [size] scratch */
     double *moved;        /* [lay.n,2] of the last step: backend.h, adamw */
     struct pw_mat *mats;  /* [L*PW_MATS + 1] */
@@ -268,7 +268,10 @@ enum pw_code pw_model_reason(struct pw_model *m, enum pw_code code, struct pw_er
 /* Like pw_model_create, but leaves the parameters undefined. */
 enum pw_code pw_model_make(struct pw_model **out, const struct pw_backend_ops *ops, struct pw_backend *be,
                            const struct pw_config *cfg, const struct pw_pe_use_opts *pe, struct pw_err *err);
-/* Draws the initial values of all tensors from index `first` on; overwrites m->host. */
+/* Allocates moments and gradient, zeroed, unless they are there: the first step does it, so that a model that
+ * is only looked at has its weights alone. */
+enum pw_code pw_model_reserve(struct pw_model *m, struct pw_err *err);
+/* Draws the initial values of all tensors from index `first` on; may overwrite m->host. */
 void pw_model_draw(struct pw_model *m, int first, uint64_t seed);
 void pw_model_changed(struct pw_model *m); /* call after a change of parameters or encoding */
 /* Call after the operations of a pass have changed: another encoding, heads replaced or restored. */

@@ -195,7 +195,9 @@ enum pw_code pw_step_begin(struct pw_model *m, const struct pw_batch *b, struct 
     pw_rng_init(&rng, m->seed, PW_STREAM_DROPOUT, (uint64_t)m->steps + 1);
     key[0] = pw_rng_u32(&rng);
     key[1] = pw_rng_u32(&rng);
-    enum pw_code code = begin_pass(m, b, pw_model_slots(m, b->n_seqs), key, err);
+    enum pw_code code = pw_model_reason(m, pw_model_reserve(m, err), err);
+    if (code == PW_OK)
+        code = begin_pass(m, b, pw_model_slots(m, b->n_seqs), key, err);
     m->under_way = code == PW_OK;
     m->step_plan.staged += code == PW_OK;
     if (code == PW_OK && b->n_seqs > m->largest)

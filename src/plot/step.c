@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define FAR (1 << 16) /* longer than any sequence */
+#define FAR (1 << 17) /* longer than any sequence */
 
 static bool usable(const struct pw_ev_inspection *k)
 {

@@ -151,7 +151,7 @@ static void test_hostile(void **state)
         int size;
         const char *words;
     } changes[] = {
-        {0, 0x46554747, 4, "not a GGUF file"},
+        {0, 0x46554748, 4, "not a GGUF file"},
         {4, 1, 4, "version 1; pewter reads versions 2 and 3"},
         {4, 0x03000000, 4, "big-endian"},
         {8, UINT64_MAX, 8, "more than 65536 tensors"},
@@ -172,7 +172,8 @@ static void test_hostile(void **state)
 }
 
 /* Writes a header with one tensor. */
-static size_t one_tensor(char *to, const char *name, uint32_t n_dims, uint64_t dim, uint32_t type, uint64_t at)
+static size_t one_tensor(char *to, const char *name, uint32_t n_dims, uint64_t dim, uint32_t type,
+                         uint64_t at)
 {
     char *p = to;
     uint64_t count[2] = {1, 0}, n = strlen(name);

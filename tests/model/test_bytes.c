@@ -80,7 +80,7 @@ static void check_slots(const char *options, const char *pe_text, int batch, int
     assert_int_equal(ops.open(&be, threads, &err), PW_OK);
     assert_int_equal(pw_model_create(&m, &ops, be, &cfg, &pe, 1, &err), PW_OK);
     assert_int_equal(pw_model_largest(m), 0);
-    holds(m, &ops, 0, threads, T, 0.8);
+    holds(m, &ops, 0, threads, T, 0.7);
     for (int i = 0; i < 2; i++) {
         struct pw_batch *b = toy_batch((uint64_t)i, batch, T, T, V);
         assert_int_equal(pw_model_step(m, &o, b, NULL, &result, &err), PW_OK);
@@ -123,7 +123,7 @@ static void test_promise(void **state)
 }
 
 struct seen {
-    size_t params, bytes, promise; /* before the first step */
+    size_t params, bytes, promise; /* after the first step */
     float *grad;                   /* [n] after the last step */
     size_t n;
 };
@@ -146,9 +146,9 @@ static struct seen one_sequence(int slots)
     assert_int_equal(ops.open(&be, 1, &err), PW_OK);
     assert_int_equal(pw_model_create(&m, &ops, be, &cfg, &t5, 1, &err), PW_OK);
     seen.params = pw_model_size(m);
-    seen.bytes = held;
     seen.promise = pw_model_bytes(&ops, &cfg, &t5, 1, 1, 20);
     assert_int_equal(pw_model_step(m, &o, b, NULL, &result, &err), PW_OK);
+    seen.bytes = held;
     toy_swap(&m, &none, 2, true);
     assert_int_equal(pw_model_step(m, &o, b, NULL, &result, &err), PW_OK);
     seen.n = pw_model_size(m);

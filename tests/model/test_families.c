@@ -152,7 +152,8 @@ static void test_refusals(void **state)
         {"heads=4 kv_heads=8", "kv_heads=8 heads=4: the heads must be a multiple of kv_heads"},
         {"parallel=on norm_at=ff", "parallel=on norm_at=ff: a parallel block needs norm_at=both"},
         {"parallel=shared norm_at=ff", "parallel=shared norm_at=ff: a parallel block needs norm_at=both"},
-        {"norm=none post_norm=on", "post_norm=on norm=none: there is no norm to apply; use norm=rmsnorm or layernorm"},
+        {"norm=none post_norm=on",
+         "post_norm=on norm=none: there is no norm to apply; use norm=rmsnorm or layernorm"},
         {"norm=none embed_norm=on",
          "embed_norm=on norm=none: there is no norm to apply; use norm=rmsnorm or layernorm"},
     };

@@ -195,7 +195,7 @@ static const struct pw_opt table_opts[] = {{.name = "length",
                                             .offset = offsetof(struct table, length),
                                             .def = "0",
                                             .min = 0,
-                                            .max = 1 << 16,
+                                            .max = PW_MAX_CONTEXT,
                                             .help = "number of distances or positions"},
                                            PW_REPLICA_OPT(struct table, replica),
                                            {.name = NULL}};
