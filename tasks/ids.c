@@ -1,4 +1,4 @@
-/* ids.c - numbers as tokens: "#17 #4". For models from files (src/foreign) whose tokenizer is not at hand:
+/* ids.c - numbers as tokens, typed as "17 4" or "#17 #4" and shown as the latter. For models from files (src/foreign) whose tokenizer is not at hand:
  * the vocabulary is the model's, id by id.
  *
  * A sample is a window of random numbers. No model can predict them, so training on it teaches nothing; it
@@ -99,19 +99,19 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
         struct pw_piece_text word = pw_piece_text(piece);
         long id;
         if (!pw_text_int(word.s + (word.s[0] == '#'), 0, vocab_of(o) - 1, &id))
-            return pw_fail(err, PW_EUSER, "ids: '%s': tokens are numbers #0..#%d", word.s, vocab_of(o) - 1);
+            return pw_fail(err, PW_EUSER, "ids: '%s': tokens are numbers 0..%d", word.s, vocab_of(o) - 1);
         if (item->n == PW_MAX_ITEM)
             return pw_fail(err, PW_EUSER, "ids: at most %d tokens are allowed in a prompt", PW_MAX_ITEM - 1);
         item->v[item->n++] = (int)id;
     }
     item->length = item->n - 1;
-    return item->n > 1 ? PW_OK : pw_fail(err, PW_EUSER, "ids: the prompt is empty; write: #1 #0 #1");
+    return item->n > 1 ? PW_OK : pw_fail(err, PW_EUSER, "ids: the prompt is empty; write: 1 0 1");
 }
 
 static void suggest(const void *o, struct pw_str *out)
 {
     int n = vocab_of(o);
-    pw_str_add(out, "#%d #%d #%d #%d", 17 % n, 4 % n, 17 % n, 4 % n);
+    pw_str_add(out, "%d %d %d %d", 17 % n, 4 % n, 17 % n, 4 % n);
 }
 
 const struct pw_task pw_task_ids = {
@@ -128,7 +128,7 @@ const struct pw_task pw_task_ids = {
     .write = write_item,
     .payload = read_text,
     .read = read_text,
-    .example = "#17 #4 #17 #4",
+    .example = "17 4 17 4",
     .window = window,
     .own_ids = true,
     .suggest = suggest,

@@ -45,13 +45,25 @@ static enum pw_code find_task(struct pw_lab *lab, const struct pw_foreign_info *
     return pw_taskset_init(other, text, err);
 }
 
+/* A count of bytes or parameters in decimal units: "134.5 M". */
+static void count_text(char dst[32], double n)
+{
+    static const char *const units[] = {"", "k", "M", "G"};
+    int k = 0;
+    for (; k < 3 && n >= 1000; k++)
+        n /= 1000;
+    snprintf(dst, 32, k > 0 ? "%.1f %s" : "%.0f %s", n, units[k]);
+}
+
+/* Before memory is taken. */
 static void note_size(struct pw_lab *lab, const struct pw_foreign_info *info, const char *path)
 {
-    double n = (double)info->parameters, bytes = (double)info->bytes;
-    bool large = n >= 1e6, many = bytes >= 1e8;
-    pw_lab_note(lab, "%s: %s, %.*f %s parameters, %.1f %s of files, sha256 %.16s", path, info->family,
-                large ? 1 : 0, large ? n / 1e6 : n, large ? "M" : "", many ? bytes / 1e9 : bytes / 1e6,
-                many ? "GB" : "MB", info->sha);
+    char parameters[32], weights[32], files[32];
+    count_text(parameters, (double)info->parameters);
+    count_text(weights, (double)info->parameters * sizeof(float));
+    count_text(files, (double)info->bytes);
+    pw_lab_note(lab, "%s: %s, %s parameters, %sB of weights; files of %sB, sha256 %.16s", path, info->family,
+                parameters, weights, files, info->sha);
 }
 
 /* Puts the model in its place. old: the task that ids has replaced, or NULL. */
