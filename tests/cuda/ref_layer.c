@@ -21,7 +21,7 @@ struct layer layer_draw(uint64_t seed)
                       .out = pick(&s, widths, sizeof widths / sizeof *widths)};
     size_t nx = (size_t)k.R * (size_t)k.in, ny = (size_t)k.R * (size_t)k.out;
     uint64_t with = ref_next(&s);
-    k.act = (enum pw_act)(with % 4);
+    k.act = (enum pw_act)(with % 5);
     k.add = with & 16;
     k.scale = with & 32 ? 1.0f : 1.0f / 0.9f;
     k.skew = with & 32 ? 0 : with >> 6 & 3;

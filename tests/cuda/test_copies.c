@@ -160,7 +160,7 @@ OPERATION(gated, gate_fwd(f->c, y, f->wide, PW_ACT_SILU, C, R))
 OPERATION(gated_back, gate_bwd(f->c, f->d_wide, f->x, f->wide, PW_ACT_SILU, C, R))
 OPERATION(arranged,
           heads_fwd(f->c, f->d_wide, NULL, f->wide, &(const struct pw_heads){H, H, D, NULL, NULL, 0.0f}, R))
-OPERATION(arranged_back, heads_bwd(f->c, f->d_wide, NULL, NULL, f->wide, f->x, NULL,
+OPERATION(arranged_back, heads_bwd(f->c, f->d_wide, NULL, NULL, f->wide, f->wide, NULL,
                                    &(const struct pw_heads){H, H, D, NULL, NULL, 0.0f}, R))
 OPERATION(capped, cap_fwd(f->c, y, 5.0f, R *C))
 OPERATION(capped_back, cap_bwd(f->c, y, f->x, 5.0f, R *C))
@@ -213,7 +213,8 @@ static const struct {
 static float *written(const struct fixture *f, size_t i, size_t *n)
 {
     bool wide = cases[i].run == attended_back || cases[i].run == relative_back || cases[i].run == scored ||
-                cases[i].run == turned_back || cases[i].run == rotated;
+                cases[i].run == turned_back || cases[i].run == rotated || cases[i].run == gated_back ||
+                cases[i].run == arranged || cases[i].run == arranged_back;
     *n = wide ? 3 * R * C : R * C;
     return !wide ? f->y : cases[i].run == rotated ? f->wide : f->d_wide;
 }

@@ -30,6 +30,7 @@ static float act_grad(float x, enum pw_act act)
     case PW_ACT_RELU: return x > 0.0f ? 1.0f : 0.0f;
     case PW_ACT_GELU: return plain_gelu_grad(x);
     case PW_ACT_GELU_TANH: return plain_gelu_tanh_grad(x);
+    case PW_ACT_SILU: return plain_silu_grad(x);
     case PW_ACT_NONE: break;
     }
     return 1.0f;
@@ -85,7 +86,7 @@ static void test_end(void **state)
         size_t skew;
         draw(&s, &R, &out, &skew);
         size_t n = (size_t)R * (size_t)out;
-        enum pw_act act = (enum pw_act)(with % 4);
+        enum pw_act act = (enum pw_act)(with % 5);
         enum { APART, IN_Y, IN_PRE } where = with >> 2 & 3;
         bool has_bias = with & 16, has_pre = with & 32 || where == IN_PRE, has_residual = with & 64;
         bool in_place = has_residual && with & 128 && where != IN_Y;
@@ -131,7 +132,7 @@ static void test_dx_end(void **state)
         size_t skew;
         draw(&s, &R, &in, &skew);
         size_t n = (size_t)R * (size_t)in;
-        enum pw_act act = (enum pw_act)(with % 4);
+        enum pw_act act = (enum pw_act)(with % 5);
         bool in_place = with & 8, narrow = with & 32, rounded = narrow || with & 16;
         float scale = with & 4 ? 1.0f : 1.0f / 0.9f;
         float *product = ref_random(&s, n, 2.0f), *saved = ref_random(&s, n, 2.0f),

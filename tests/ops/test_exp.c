@@ -51,6 +51,10 @@ static void reference(enum pw_act act, double x, double *f, double *g)
     if (act == PW_ACT_GELU) {
         *f = x * normal_cdf(x);
         *g = normal_cdf(x) + x * exp(-0.5 * x * x) / sqrt(2.0 * acos(-1.0));
+    } else if (act == PW_ACT_SILU) {
+        double s = 1.0 / (1.0 + exp(-x));
+        *f = x * s;
+        *g = s * (1.0 + x * (1.0 - s));
     } else {
         double k = sqrt(2.0 / acos(-1.0)), t = tanh(k * (x + 0.044715 * x * x * x));
         *f = 0.5 * x * (1.0 + t);
@@ -131,6 +135,13 @@ static void test_gelu_tanh(void **state)
     each_isa(s, sweep_act, 9.0, 12.0, "gelu_tanh");
 }
 
+static void test_silu(void **state)
+{
+    struct sweep s = {.act = PW_ACT_SILU, .lo = -40.0f, .hi = 40.0f, .floor = 0.125};
+    (void)state;
+    each_isa(s, sweep_act, 9.0, 12.0, "silu");
+}
+
 /* Infinite and huge scores must not give NaN if the definition doesn't. */
 static void extremes(struct pw_ctx *c, int chunk, int worker, void *arg)
 {
@@ -156,6 +167,7 @@ int main(void)
         cmocka_unit_test(test_exp),
         cmocka_unit_test(test_gelu),
         cmocka_unit_test(test_gelu_tanh),
+        cmocka_unit_test(test_silu),
         cmocka_unit_test(test_extremes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
