@@ -1,5 +1,5 @@
-/* ids.c - numbers as tokens, typed as "17 4" or "#17 #4" and shown as the latter. For models from files (src/foreign) whose tokenizer is not at hand:
- * the vocabulary is the model's, id by id.
+/* ids.c - numbers as tokens, typed as "17 4" or "#17 #4" and shown as the latter. For models from files
+ * (src/foreign) whose tokenizer is not at hand: the vocabulary is the model's, id by id.
  *
  * A sample is a window of random numbers. No model can predict them, so training on it teaches nothing; it
  * serves to type prompts, and to look at attention and positions. An item is a mark, -1 for a typed prompt,

@@ -19,7 +19,7 @@ struct pw_foreign {
     struct pw_foreign_info info;
     struct pw_placing map;
     struct pw_positions at;
-    char *path, *family;
+    char *path;
 };
 
 static enum pw_code fail_family(const char *path, const char *type, struct pw_err *err)
@@ -59,7 +59,6 @@ static enum pw_code read_config(struct pw_foreign *f, const cJSON *root, const c
     struct pw_reader r = {.o = root, .what = what, .err = err};
     struct pw_config *cfg = &f->info.cfg;
     pw_opt_defaults(pw_config_opts, &r.cfg);
-    r.permuted = f->map.permuted;
     family->read(&r);
     if (r.code == PW_OK && r.at.kind == PW_AT_ROTARY && r.at.rope.type == PW_ROPE_LONGROPE &&
         (r.at.rope.n_long != r.at.rope.n_short ||
@@ -77,7 +76,7 @@ static enum pw_code read_config(struct pw_foreign *f, const cJSON *root, const c
     f->at = r.at;
     f->map.inverse_layers = r.inverse_layers;
     f->map.zero_biases = r.zero_biases;
-    f->map.plus_one = r.plus_one && !f->map.permuted && pw_weights_gguf(f->map.weights) == NULL;
+    f->map.plus_one = r.plus_one && pw_weights_gguf(f->map.weights) == NULL;
     enum pw_code code = pw_config_check(cfg, err);
     if (code != PW_OK)
         pw_err_at(err, what);
@@ -98,7 +97,7 @@ static enum pw_code read_family(struct pw_foreign *f, const cJSON *root, const c
     f->map.ignored = gguf != NULL ? pw_gguf_ignored : family->ignored;
     enum pw_code code = read_config(f, root, what, family, err);
     if (code == PW_OK && gguf != NULL)
-        code = pw_gguf_factors(f->map.weights, &f->at, err);
+        code = pw_gguf_factors(f->map.weights, &f->at, &f->info.cfg, err);
     static const char *const none[] = {"", NULL};
     return code == PW_OK ? pw_map_prefix(&f->map, gguf != NULL ? none : family->prefixes, err) : code;
 }

@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const pw_gguf_ignored[] = {"rope_freqs.weight", "rope_factors_long.weight",
-                                       "rope_factors_short.weight", "*rope_freqs.weight", NULL};
+const char *const pw_gguf_ignored[] = {"rope_freqs.weight", NULL};
 
 const struct pw_map_row pw_gguf_rows[] = {
     {"embed", "token_embd", 0, 0},
@@ -220,13 +219,20 @@ static enum pw_code take_factors(struct pw_weights *w, const char *name, double 
     return PW_OK;
 }
 
-enum pw_code pw_gguf_factors(struct pw_weights *w, struct pw_positions *at, struct pw_err *err)
+enum pw_code pw_gguf_factors(struct pw_weights *w, struct pw_positions *at, const struct pw_config *cfg,
+                             struct pw_err *err)
 {
     struct pw_rope *rope = &at->rope;
     enum pw_code code = take_factors(w, "rope_freqs.weight", rope->longer, &rope->n_long, err);
-    if (code == PW_OK && rope->n_long > 0 && rope->type == PW_ROPE_DEFAULT)
+    int pairs = (int)(cfg->head_width * rope->fraction + 1e-9) / 2;
+    if (code != PW_OK || rope->n_long == 0)
+        return code;
+    if (rope->n_long != pairs)
+        return pw_fail(err, PW_EUSER, "tensor 'rope_freqs.weight' has %d numbers; %d pairs rotate", rope->n_long,
+                       pairs);
+    if (rope->type == PW_ROPE_DEFAULT)
         rope->type = PW_ROPE_FACTORED;
-    return code;
+    return PW_OK;
 }
 
 bool pw_gguf_permutes(const char *model_type)

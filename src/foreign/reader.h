@@ -64,7 +64,6 @@ struct pw_reader {
     bool inverse_layers; /* scores of layer l are divided by l + 1 */
     bool zero_biases;    /* a bias that the file lacks is zero */
     bool plus_one;       /* gains are stored less one */
-    bool permuted;       /* rows of q and k are in the order of interleaved pairs: GGUF's llama */
 };
 
 /* ---- reader.c. An absent key, and null, give the default. NAN, INT_MIN or NULL as default: the key is

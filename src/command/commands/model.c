@@ -128,8 +128,7 @@ const struct pw_command pw_cmd_model = {
         "sines first; t5 has 32 buckets up to 128. 'pe NAME' after 'model paper' shows the options.\n"
         "from=PATH reads a trained model of another program, with its encoding and context: a folder with\n"
         "config.json and model.safetensors (or shards), or a .gguf file. Families: GPT-2, GPT-NeoX, GPT-J,\n"
-        "LLaMA, Mistral, Qwen2, Qwen3, SmolLM3, BLOOM, MPT, OPT, Gemma 1 to 3. 'pe' then shows its "
-        "encoding.\n"
+        "LLaMA, Mistral, Qwen2, Qwen3, SmolLM3, BLOOM, MPT, OPT, Gemma 1 to 3. A note shows its encoding.\n"
         "Until a task has its tokenizer, tokens are numbers ('task ids'): prompt 17 4.",
     .where = PW_AT_LAB,
     .opts = pw_config_opts,

@@ -39,14 +39,14 @@ enum pw_code pw_lab_check_bos(const struct pw_lab *lab, const struct pw_config *
 
 /* Settles and checks the settings of a fresh replica, without its model. */
 static enum pw_code prepare(struct pw_lab *lab, struct pw_replica *fresh, const struct pw_replica *settings,
-                            struct pw_err *err)
+                            enum pw_altered altered, struct pw_err *err)
 {
     *fresh = *settings;
     fresh->step = 0;
     fresh->flops = 0;
     fresh->flops_from = 0;
     fresh->swaps = 0;
-    fresh->altered = PW_ALTERED_NOT;
+    fresh->altered = altered;
     fresh->parent = 0;
     fresh->training = fresh->due = fresh->checking = false;
     fresh->row_s = 0.0;
@@ -69,7 +69,7 @@ enum pw_code pw_lab_build_replica(struct pw_lab *lab, struct pw_replica *out,
                                   const struct pw_replica *settings, struct pw_err *err)
 {
     struct pw_replica fresh;
-    enum pw_code code = prepare(lab, &fresh, settings, err);
+    enum pw_code code = prepare(lab, &fresh, settings, PW_ALTERED_NOT, err);
     if (code == PW_OK)
         code = pw_model_create(&fresh.model, lab->ops, lab->be, &fresh.cfg, &fresh.pe, fresh.seed, err);
     if (code == PW_OK)
@@ -81,8 +81,7 @@ enum pw_code pw_lab_build_foreign(struct pw_lab *lab, struct pw_replica *out,
                                   const struct pw_replica *settings, struct pw_foreign *f, struct pw_err *err)
 {
     struct pw_replica fresh;
-    enum pw_code code = prepare(lab, &fresh, settings, err);
-    fresh.altered = PW_ALTERED_FILE;
+    enum pw_code code = prepare(lab, &fresh, settings, PW_ALTERED_FILE, err);
     if (code == PW_OK)
         code = pw_foreign_model(&fresh.model, f, lab->ops, lab->be, &fresh.cfg, &fresh.pe, fresh.seed, err);
     if (code == PW_OK)
