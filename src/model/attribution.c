@@ -39,7 +39,7 @@ static void freeze(const struct pw_model *m, const float *p, size_t at, const do
         gain[i] = scale * (at == PW_ABSENT ? 1 : (double)p[at + i]);
 }
 
-/* The same of the norm before the head, at row x of the stream. */
+/* Freezes the norm before the head, with logit_scale, at row x of the stream. */
 static void freeze_last(const struct pw_model *m, const float *p, const float *x, double *gain, bool *center)
 {
     int C = m->cfg.width;

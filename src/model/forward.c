@@ -5,10 +5,10 @@
  *     x'  = mid + Wdown act(Wup norm2(mid))
  *     logits = Whead (logit_scale * norm(x_L))      only at scored rows
  *
- * Options of published families (config.h) add: a factor on E and a norm of x0; norms of each head of q and
- * k, and k and v that several query heads share; norms of the outputs of attention and MLP; an MLP with a
- * gate; attention and MLP side by side, mid then being only the first of two sums; a bias of the head; and a
- * cap on the logits.
+ * The options of published families (config.h) change parts of it. E can have a factor, and x0 a norm. Heads
+ * of q and k can be normed, and query heads can share k and v. The outputs of attention and MLP can have
+ * norms of their own, and the MLP a gate. In a parallel block both read x, and mid is only the first of two
+ * sums. The head can have a bias, and the logits a cap.
  *
  * Training has dropout in the places of T5 (Raffel et al. 2020): on x0, the attention's probabilities and
  * output, the MLP's hidden layer and output, and the state before the head.

@@ -32,6 +32,22 @@ static const struct {
     {"layers=2 width=32 heads=4 context=16 tied=on logit_scale=0.25 dropout=0.1", "learned"},
 };
 
+/* Options of published families: all operations that only they have. */
+static const struct {
+    const char *options, *pe;
+} families[] = {
+    {"layers=2 width=24 heads=6 kv_heads=2 ffn=20 context=16 gated=on act=silu bias=qkv norm_eps=1e-5",
+     "rotary"},
+    {"layers=2 width=24 heads=4 kv_heads=2 ffn=20 context=16 gated=on act=gelu_tanh qk_norm=head "
+     "post_norm=on "
+     "embed_scale=4.9 logit_cap=5 tied=on dropout=0.1",
+     "rotary"},
+    {SMALL " norm=layernorm bias=mlp head_bias=on act=gelu parallel=shared dropout=0.1", "rotary dims=4"},
+    {SMALL " norm=layernorm bias=on parallel=on embed_norm=on", "alibi"},
+    {SMALL " norm=layernorm bias=on head_bias=on embed_norm=on post_norm=on dropout=0.1", "learned"},
+};
+enum { FAMILIES = sizeof families / sizeof *families };
+
 /* Positions by chance, which descend and repeat: a key that comes first can have the later position. */
 #define CHANCE "expr 'position = abs(floor(uniform(5, 9)) - i); "
 static const char *const by_chance[] = {
@@ -114,6 +130,8 @@ static void test_gradients(void **state)
         compare(toys, SMALL, pw_pes[i]->name);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         compare(toys, others[i].options, others[i].pe);
+    for (int i = 0; i < FAMILIES; i++)
+        compare(toys, families[i].options, families[i].pe);
     for (int i = 0; i < CHANCES; i++)
         compare(toys, SMALL " dropout=0.2", by_chance[i]);
     for (const struct ref_fixed_case *x = ref_fixed_cases; x->pe != NULL; x++) {
@@ -171,8 +189,36 @@ static void test_formulas(void **state)
     toy_close(&toys[1]);
 }
 
+/* Gradients of the families have the cpu's bits in mode ref. */
+static void test_families(void **state)
+{
+    struct toy toys[] = {open_device("ref", NULL), toy_open(1)};
+    (void)state;
+    for (int k = 0; k < FAMILIES; k++) {
+        struct pw_batch *b = toy_batch(5, 9, 1, 12, VOCAB);
+        float *grad[2];
+        double loss[2];
+        size_t size = 0;
+        for (int i = 0; i < 2; i++) {
+            struct pw_model *m = toy_model(&toys[i], families[k].options, families[k].pe, VOCAB, 3);
+            toy_shake(m, 11);
+            grad[i] = gradient(m, b, &loss[i]);
+            size = pw_model_size(m) * sizeof(float);
+            pw_model_destroy(m);
+        }
+        if (memcmp(grad[0], grad[1], size) != 0 || loss[0] != loss[1])
+            fail_msg("%s: the gradient has other bits than the cpu's", families[k].options);
+        free(grad[0]);
+        free(grad[1]);
+        toy_batch_free(b);
+    }
+    toy_close(&toys[0]);
+    toy_close(&toys[1]);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gradients), cmocka_unit_test(test_formulas)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gradients), cmocka_unit_test(test_formulas),
+                                       cmocka_unit_test(test_families)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -164,11 +164,8 @@ static void test_extremes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exp),
-        cmocka_unit_test(test_gelu),
-        cmocka_unit_test(test_gelu_tanh),
-        cmocka_unit_test(test_silu),
-        cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_exp),  cmocka_unit_test(test_gelu),     cmocka_unit_test(test_gelu_tanh),
+        cmocka_unit_test(test_silu), cmocka_unit_test(test_extremes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -126,6 +126,8 @@ const struct pw_command pw_cmd_model = {
         "options\n"
         "is that of their released code: rotary rotates a quarter of the head, interleaved; sinusoidal puts\n"
         "sines first; t5 has 32 buckets up to 128. 'pe NAME' after 'model paper' shows the options.\n"
+        "The options from gated on are those of published families: 'model gated=on act=silu kv_heads=2'\n"
+        "has LLaMA's block, 'model norm=layernorm bias=on act=gelu parallel=on' that of GPT-NeoX.\n"
         "from=PATH reads a trained model of another program, with its encoding and context: a folder with\n"
         "config.json and model.safetensors (or shards), or a .gguf file. Families: GPT-2, GPT-NeoX, GPT-J,\n"
         "LLaMA, Mistral, Qwen2, Qwen3, SmolLM3, BLOOM, MPT, OPT, Gemma 1 to 3. A note shows its encoding.\n"
