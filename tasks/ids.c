@@ -60,7 +60,7 @@ static void words(const void *o, struct pw_vocab *v)
     }
 }
 
-static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
+static void draw_item(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
 {
     item->length = length;
     item->n = length + 2;
@@ -123,7 +123,7 @@ const struct pw_task pw_task_ids = {
     .length_limits = {1, MAX_LENGTH},
     .inputs = inputs,
     .words = words,
-    .draw = draw,
+    .draw = draw_item,
     .most_tokens = most_tokens,
     .write = write_item,
     .payload = read_text,
