@@ -147,6 +147,23 @@ static enum pw_code add_rope(cJSON *o, const struct pw_gguf *g, const char *path
     return PW_OK;
 }
 
+/* Gemma's query_pre_attn_scalar, which GGUF does not have: the head's width, except in the two models of 27
+ * B, which llama.cpp, too, tells by their layers. */
+static void add_gemma(cJSON *o, const char *arch)
+{
+    const cJSON *head = cJSON_GetObjectItemCaseSensitive(o, "head_dim");
+    const cJSON *layers = cJSON_GetObjectItemCaseSensitive(o, "num_hidden_layers");
+    const cJSON *width = cJSON_GetObjectItemCaseSensitive(o, "hidden_size");
+    const cJSON *heads = cJSON_GetObjectItemCaseSensitive(o, "num_attention_heads");
+    if (strncmp(arch, "gemma", 5) != 0 || head == NULL || layers == NULL || width == NULL || heads == NULL)
+        return;
+    bool large = (strcmp(arch, "gemma2") == 0 && layers->valuedouble == 46) ||
+                 (strcmp(arch, "gemma3") == 0 && layers->valuedouble == 62);
+    cJSON_AddNumberToObject(o, "query_pre_attn_scalar",
+                            large && heads->valuedouble > 0 ? width->valuedouble / heads->valuedouble
+                                                            : head->valuedouble);
+}
+
 /* Settings that GGUF shows by which tensors there are, or only by the architecture's name. */
 static void add_signs(cJSON *o, struct pw_weights *w, const char *arch, const struct pw_gguf *g)
 {
@@ -163,9 +180,11 @@ static void add_signs(cJSON *o, struct pw_weights *w, const char *arch, const st
     const struct pw_gguf_value *v = pw_gguf_find(g, key);
     if (v != NULL && pw_gguf_number(v, 0, &x))
         cJSON_AddBoolToObject(o, "use_parallel_residual", x != 0);
-    const cJSON *head = cJSON_GetObjectItemCaseSensitive(o, "head_dim");
-    if (strncmp(arch, "gemma", 5) == 0 && head != NULL) /* of all sizes but Gemma 2 27b and Gemma 3 27b */
-        cJSON_AddNumberToObject(o, "query_pre_attn_scalar", head->valuedouble);
+    snprintf(key, sizeof key, "%s.attention.clamp_kqv", arch);
+    v = pw_gguf_find(g, key);
+    if (v != NULL && pw_gguf_number(v, 0, &x) && x != 0) /* MPT; its family refuses it */
+        cJSON_AddNumberToObject(cJSON_AddObjectToObject(o, "attn_config"), "clip_qkv", x);
+    add_gemma(o, arch);
     if (strcmp(arch, "llama") == 0 && cJSON_GetObjectItemCaseSensitive(o, "sliding_window") != NULL)
         cJSON_ReplaceItemInObject(o, "model_type", cJSON_CreateString("mistral"));
 }
@@ -228,8 +247,8 @@ enum pw_code pw_gguf_factors(struct pw_weights *w, struct pw_positions *at, cons
     if (code != PW_OK || rope->n_long == 0)
         return code;
     if (rope->n_long != pairs)
-        return pw_fail(err, PW_EUSER, "tensor 'rope_freqs.weight' has %d numbers; %d pairs rotate", rope->n_long,
-                       pairs);
+        return pw_fail(err, PW_EUSER, "tensor 'rope_freqs.weight' has %d numbers; %d pairs rotate",
+                       rope->n_long, pairs);
     if (rope->type == PW_ROPE_DEFAULT)
         rope->type = PW_ROPE_FACTORED;
     return PW_OK;
