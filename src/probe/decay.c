@@ -250,7 +250,7 @@ static void add_kernel(const struct state *s, struct pw_finding *f, const struct
     const struct pw_config *c = pw_model_config(m);
     for (int l = 0; l < c->layers; l++) {
         char title[96];
-        if (!pw_kernel_has(pw_model_pe(m)->pe, l))
+        if (!pw_kernel_has(pw_model_config(m), pw_model_pe(m)->pe, l))
             continue;
         snprintf(title, sizeof title, "layer %d: contribution of the encoding to the score, by distance", l);
         int b = pw_finding_plot(f, title, "distance r", "score", s->T, c->heads, false);

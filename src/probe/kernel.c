@@ -41,9 +41,15 @@ struct measure {
     double *query, n_query;    /* [H,D] sum of n_query queries */
 };
 
-bool pw_kernel_has(const struct pw_pe *pe, int layer)
+/* Scores are linear in the added rows only if no norm of the embedding or of heads is in between. */
+static bool adds_kernel(const struct pw_config *cfg, const struct pw_pe *pe, int layer)
 {
-    return pe->uses & (PW_PE_BIASES | PW_PE_KEYS | PW_PE_ROTATION) || (pe->uses & PW_PE_ADDED && layer == 0);
+    return pe->uses & PW_PE_ADDED && layer == 0 && cfg->qk_norm == 0 && !cfg->embed_norm;
+}
+
+bool pw_kernel_has(const struct pw_config *cfg, const struct pw_pe *pe, int layer)
+{
+    return pe->uses & (PW_PE_BIASES | PW_PE_KEYS | PW_PE_ROTATION) || adds_kernel(cfg, pe, layer);
 }
 
 static double scale_of(const struct pw_config *cfg)
@@ -348,11 +354,6 @@ enum pw_code pw_kernel_measure(const struct pw_kernel *k, struct pw_model *m, co
                                struct pw_err *err)
 {
     struct measure w = {.k = k, .m = m, .cfg = pw_model_config(m), .pe = pw_model_pe(m), .P = k->N};
-    if (w.pe->pe->uses & PW_PE_ADDED && (w.cfg->qk_norm != 0 || w.cfg->embed_norm))
-        return pw_fail(err, PW_EUSER,
-                       "the kernel of %s: %s is not linear in the added rows; it needs a model "
-                       "without it",
-                       w.pe->pe->name, w.cfg->embed_norm ? "embed_norm=on" : "qk_norm=head");
     for (int s = 0; s < samples->n_seqs; s++) {
         int T = samples->start[s + 1] - samples->start[s];
         w.longest = T > w.longest ? T : w.longest;
@@ -363,7 +364,7 @@ enum pw_code pw_kernel_measure(const struct pw_kernel *k, struct pw_model *m, co
     w.pairs = w.pe->pe->uses & PW_PE_ROTATION ? w.pe->pe->pairs(w.pe->o.bytes, w.cfg) : 0;
     enum pw_code code = pw_model_tables(m, w.P, &w.all, err);
     w.t = pw_pe_tables_at(&w.all, code == PW_OK ? k->layer : 0);
-    if (code == PW_OK && w.pe->pe->uses & PW_PE_ADDED && k->layer == 0)
+    if (code == PW_OK && adds_kernel(w.cfg, w.pe->pe, k->layer))
         code = pw_model_tables(m, k->N, &w.rows, err);
     if (code == PW_OK && !reserve(&w))
         code = pw_fail(err, PW_ENOMEM, "out of memory for the kernel of %d positions", w.P);

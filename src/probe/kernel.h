@@ -15,9 +15,9 @@ struct pw_kernel {
     float *parts;
 };
 
-/* Returns true if the encoding has a part that can be separated from the content in this layer. Otherwise
- * pw_kernel_measure sets kernel to 0. */
-bool pw_kernel_has(const struct pw_pe *pe, int layer);
+/* Returns true if the encoding has a part that can be separated from the content in this layer of such a
+ * model. Otherwise pw_kernel_measure sets kernel to 0. */
+bool pw_kernel_has(const struct pw_config *cfg, const struct pw_pe *pe, int layer);
 /* The bias of head h at distance d, from tables of at least N positions. For a bias by both positions: its
  * mean over those of the first N queries that see a key at this distance; -inf: none does. */
 float pw_kernel_bias(const struct pw_pe_tables *t, int N, int h, int d);

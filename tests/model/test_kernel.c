@@ -214,14 +214,15 @@ static void relative_keys_kernel(void **state)
 static void added_rows_kernel(void **state)
 {
     (void)state;
-    static const char *const norms[] = {"norm=rmsnorm", "norm=layernorm", "norm=none"};
+    static const char *const norms[] = {"norm=rmsnorm", "norm=layernorm", "norm=none",
+                                        "norm=none kv_heads=1"}; /* all heads share a key */
     struct toy t = toy_open(1);
     int tokens[2 * N], start[3] = {0, N, 2 * N};
     struct pw_batch b = {.n_seqs = 2, .n_rows = 2 * N, .start = start, .tokens = tokens};
 
     for (int i = 0; i < 2 * N; i++)
         tokens[i] = i % N * 5 % VOCAB;
-    for (int e = 0; e < 3; e++) {
+    for (int e = 0; e < 4; e++) {
         struct pw_model *m = model(&t, norms[e], "learned");
         struct pw_err err = {0};
         float *all = malloc(pw_model_size(m) * sizeof *all), resid[(L + 1) * N * C];
@@ -243,7 +244,7 @@ static void added_rows_kernel(void **state)
                 sq += pow((double)resid[i * C + c] - mean, 2) / C;
             for (int c = 0; c < C; c++)
                 x[i][c] = ((double)table[i * C + c] - centre) * (g != NULL ? (double)g[c] : 1) /
-                          (e == 2 ? 1 : sqrt(sq + (e == 1 ? 1e-5 : 1e-6)));
+                          (e >= 2 ? 1 : sqrt(sq + (e == 1 ? 1e-5 : 1e-6)));
         }
         for (int h = 0; h < H; h++)
             for (int i = 0; i < N; i++)
@@ -252,7 +253,7 @@ static void added_rows_kernel(void **state)
                         double q = 0, k = 0;
                         for (int c = 0; c < C; c++) {
                             q += (double)wq[o * C + c] * x[i][c];
-                            k += (double)wk[o * C + c] * x[j][c];
+                            k += (double)wk[(e == 3 ? o % D : o) * C + c] * x[j][c];
                         }
                         sum[h * N + i - j] += q * k;
                     }
@@ -270,12 +271,18 @@ static void added_rows_kernel(void **state)
 static void what_has_no_part_of_its_own_has_no_kernel(void **state)
 {
     (void)state;
-    assert_false(pw_kernel_has(pw_pe_find("none"), 0));
-    assert_true(pw_kernel_has(pw_pe_find("learned"), 0));
-    assert_false(pw_kernel_has(pw_pe_find("learned"), 1));
-    assert_true(pw_kernel_has(pw_pe_find("rotary"), 1));
-    assert_true(pw_kernel_has(pw_pe_find("t5"), 1));
-    assert_true(pw_kernel_has(pw_pe_find("shaw"), 1));
+    struct pw_config cfg = toy_config("", 3);
+    assert_false(pw_kernel_has(&cfg, pw_pe_find("none"), 0));
+    assert_true(pw_kernel_has(&cfg, pw_pe_find("learned"), 0));
+    assert_false(pw_kernel_has(&cfg, pw_pe_find("learned"), 1));
+    assert_true(pw_kernel_has(&cfg, pw_pe_find("rotary"), 1));
+    assert_true(pw_kernel_has(&cfg, pw_pe_find("t5"), 1));
+    assert_true(pw_kernel_has(&cfg, pw_pe_find("shaw"), 1));
+    cfg = toy_config("qk_norm=head", 3); /* a norm between the added rows and the scores */
+    assert_false(pw_kernel_has(&cfg, pw_pe_find("learned"), 0));
+    assert_true(pw_kernel_has(&cfg, pw_pe_find("rotary"), 0));
+    cfg = toy_config("embed_norm=on", 3);
+    assert_false(pw_kernel_has(&cfg, pw_pe_find("learned"), 0));
 }
 
 /* Measuring must not change a bit of the following training. */

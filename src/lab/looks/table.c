@@ -227,7 +227,7 @@ static enum pw_code tell_kernel(struct pw_lab *lab, struct pw_replica *arm, bool
     mark_hidden(x->kernel, n);
     pw_samples_fini(&s);
     x->n_kernel = samples;
-    if (!pw_kernel_has(arm->pe.pe, x->layer)) {
+    if (!pw_kernel_has(&arm->cfg, arm->pe.pe, x->layer)) {
         free(x->kernel);
         x->kernel = NULL;
     }
