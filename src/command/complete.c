@@ -113,8 +113,7 @@ static void offer_values(struct pw_completion *c, const struct typing *ty)
     if (opt != NULL && opt->type == PW_OPT_SWITCH)
         pw_complete_offer_all(c, switches);
     else if (opt != NULL && opt->type == PW_OPT_TEXT &&
-             (strcmp(opt->name, "path") == 0 || strcmp(opt->name, "file") == 0 ||
-              strcmp(opt->name, "from") == 0))
+             (strcmp(opt->name, "path") == 0 || strcmp(opt->name, "file") == 0))
         pw_complete_files(c->prefix, offer_file, c);
     else if (opt != NULL && opt->choices != NULL)
         pw_complete_offer_all(c, opt->choices);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "command/lex.h"
 #include "lab/actions.h"
 #include "lab/offer.h"
 #include "lab/scope.h"
@@ -112,6 +113,19 @@ static void complete(struct pw_completion *c)
         pw_complete_offer_all(c, pw_preset_names);
 }
 
+static void offer_path(void *arg, const char *path)
+{
+    pw_complete_offer(arg, "%s", path);
+}
+
+static void complete_value(struct pw_completion *c)
+{
+    if (strcmp(c->key, "from") == 0)
+        pw_complete_files(c->prefix, offer_path, c);
+    else
+        pw_offer_values(c);
+}
+
 const struct pw_command pw_cmd_model = {
     .name = "model",
     .search = "architecture transformer layers heads size pretrained checkpoint huggingface gguf safetensors "
@@ -136,6 +150,6 @@ const struct pw_command pw_cmd_model = {
     .opts = pw_config_opts,
     .also = also_opts,
     .complete = complete,
-    .values = pw_offer_values,
+    .values = complete_value,
     .run = run,
 };
