@@ -97,6 +97,7 @@ function(family kind folder)
 endfunction()
 
 family(pw_pe src/model/pe src/model/pe.c)
+family(pw_family src/foreign/family src/foreign/families.c ROWS src/foreign/family/llama.c src/foreign/family/gemma.c)
 family(pw_task tasks tasks/tasks.c MIXED)
 family(pw_probe src/probe src/probe/probe.c MIXED)
 family(pw_study src/reproduce src/reproduce/studies.c MIXED ROWS src/reproduce/blog_studies.c)

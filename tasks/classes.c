@@ -40,7 +40,7 @@ static enum pw_token_class class_of_piece(const struct pw_tokens *t, int id)
 
 static enum pw_token_class class_of_token(const struct pw_vocab *v, int token)
 {
-    if (token == PW_PAD || token == PW_EOS)
+    if ((token == PW_PAD || token == PW_EOS) && !v->plain)
         return PW_TOKEN_WORD;
     return v->pieces == PW_PIECES_TOKENS ? class_of_piece(v->tokenizer, token - PW_PIECE)
                                          : class_of(v->words[token]);

@@ -167,6 +167,7 @@ struct pw_task {
     /* Returns true if an evaluation over a range looks at this length; it always does at both ends of the
      * range. NULL: every length. */
     bool (*looks_at)(const void *opts, int length);
+    bool own_ids; /* words lists all tokens by id: no padding and no end mark are added */
     /* Appends a prompt to type. */
     void (*suggest)(const void *opts, struct pw_str *out);
     /* Its styles of text=, a prefix of enum pw_text_style; NULL: all of them. */
@@ -203,6 +204,7 @@ struct pw_vocab {
     int n, cap;
     char **words;          /* by id; ids in the order of adding */
     enum pw_pieces pieces; /* how text is cut; unless WORDS, words are labels */
+    bool plain;            /* ids are those of another program: there is no padding and no end mark */
     /* private */
     const struct pw_tokens *tokenizer; /* TOKENS: token PW_PIECE + i is its id i; borrowed */
     uint32_t *chars;                   /* CHARS: the code point of token PW_PIECE + i, ascending */
@@ -213,6 +215,8 @@ struct pw_vocab {
 
 int pw_vocab_add(struct pw_vocab *v, const char *word); /* returns the id; the same id for the same word */
 int pw_vocab_find(const struct pw_vocab *v, const char *word, size_t n); /* -1: not in the vocabulary */
+/* Is this token the end mark? */
+bool pw_vocab_ends(const struct pw_vocab *v, int token);
 /* Cuts text into tokens and returns their number; with tokens == NULL it only counts. Returns -1 with a
  * message if a piece is no token (the message also shows a few tokens) or if there are more than max. */
 int pw_vocab_cut(const struct pw_vocab *v, const char *text, int *tokens, int max, struct pw_err *err);

@@ -412,8 +412,11 @@ enum pw_code pw_taskset_init(struct pw_taskset *set, const char *text, struct pw
         pw_taskset_fini(set);
         return code;
     }
-    pw_vocab_add(&set->vocab, "<pad>");
-    pw_vocab_add(&set->vocab, "</s>");
+    set->vocab.plain = set->n == 1 && set->use[0].task->own_ids;
+    if (!set->vocab.plain) {
+        pw_vocab_add(&set->vocab, "<pad>");
+        pw_vocab_add(&set->vocab, "</s>");
+    }
     for (int i = 0; i < set->n; i++) {
         struct pw_task_use *use = &set->use[i];
         code = use->task->open != NULL ? use->task->open(&use->o, err) : PW_OK;

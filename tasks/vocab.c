@@ -79,6 +79,11 @@ int pw_vocab_find(const struct pw_vocab *v, const char *word, size_t n)
     return v->hash[slot_of(v, hash_of(word, n), word, n)] - 1;
 }
 
+bool pw_vocab_ends(const struct pw_vocab *v, int token)
+{
+    return token == PW_EOS && !v->plain;
+}
+
 /* Finds the longest word at the beginning of text, and its bytes. Padding and end mark cannot be typed. */
 static int longest_at(const struct pw_vocab *v, const char *text, size_t *bytes)
 {
@@ -90,7 +95,7 @@ static int longest_at(const struct pw_vocab *v, const char *text, size_t *bytes)
         int id;
         h = fnv(h, text[k]);
         id = v->hash[slot_of(v, h, text, (size_t)k + 1)] - 1;
-        if (id > PW_EOS) {
+        if (id > PW_EOS || (id >= 0 && v->plain)) {
             best = id;
             *bytes = (size_t)k + 1;
         }

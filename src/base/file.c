@@ -8,8 +8,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -162,4 +164,31 @@ enum pw_code pw_file_read_head(const char *path, size_t n, char **data, size_t *
     buf[*got] = '\0';
     *data = buf;
     return PW_OK;
+}
+
+enum pw_code pw_file_map(const char *path, const char **data, size_t *size, struct pw_err *err)
+{
+    void *map = MAP_FAILED;
+    int fd;
+
+    *data = NULL;
+    enum pw_code code = open_regular(&fd, path, size, err);
+    if (code != PW_OK)
+        return code;
+    if (*size == 0)
+        code = pw_fail(err, PW_EUSER, "%.240s: is empty", path);
+    else
+        map = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (code == PW_OK && map == MAP_FAILED)
+        code = fail_errno(err, path, "map", errno);
+    close(fd);
+    if (code == PW_OK)
+        *data = map;
+    return code;
+}
+
+void pw_file_unmap(const char *data, size_t size)
+{
+    if (data != NULL)
+        munmap((void *)(uintptr_t)data, size);
 }

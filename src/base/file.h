@@ -42,6 +42,12 @@ void pw_file_watch(struct pw_file_watch w);
 enum pw_code pw_file_read_head(const char *path, size_t n, char **data, size_t *got, size_t *size,
                                struct pw_err *err);
 
+/* Map a regular file of at least one byte for reading, for files too large to read. *data is valid until
+ * pw_file_unmap; NULL on failure, with the codes of pw_file_read. The callbacks do not apply. If another
+ * program shortens the file meanwhile, a read beyond its end kills the process. */
+enum pw_code pw_file_map(const char *path, const char **data, size_t *size, struct pw_err *err);
+void pw_file_unmap(const char *data, size_t size); /* NULL is a no-op */
+
 /* A file that is being written, and that replaces `path` when it is committed.
  *
  * create opens it; `path` must be a regular file or not exist, never a device. Until commit the file has no

@@ -214,6 +214,70 @@ enum pw_code pw_model_create(struct pw_model **out, const struct pw_backend_ops 
     return code;
 }
 
+/* Uploads the values of every tensor, by way of `room`, which fits the largest. */
+static enum pw_code fill_all(struct pw_model *m, pw_model_fill *fill, void *arg, float *room,
+                             struct pw_err *err)
+{
+    for (int i = 0; i < m->lay.n; i++) {
+        const struct pw_param *p = &m->lay.params[i];
+        bool filled = false;
+        enum pw_code code = fill(arg, p, room, &filled, err);
+        if (code != PW_OK)
+            return code;
+        if (!filled)
+            pw_param_init(p, room, m->seed, 0, pw_param_count(p));
+        m->ops->upload(m->be, m->p + p->offset, room, pw_param_count(p) * sizeof *room);
+        code = m->ops->sync(m->be, err); /* room is written again */
+        if (code != PW_OK)
+            return code;
+    }
+    return PW_OK;
+}
+
+enum pw_code pw_model_create_from(struct pw_model **out, const struct pw_backend_ops *ops,
+                                  struct pw_backend *be, const struct pw_config *cfg,
+                                  const struct pw_pe_use_opts *pe, uint64_t seed, pw_model_fill *fill,
+                                  void *arg, struct pw_err *err)
+{
+    size_t most = 0;
+    enum pw_code code = pw_model_make(out, ops, be, cfg, pe, err);
+
+    if (code)
+        return code;
+    (*out)->seed = seed;
+    for (int i = 0; i < (*out)->lay.n; i++)
+        if (pw_param_count(&(*out)->lay.params[i]) > most)
+            most = pw_param_count(&(*out)->lay.params[i]);
+    float *room = malloc((most + 1) * sizeof *room);
+    if (room != NULL)
+        code = fill_all(*out, fill, arg, room, err);
+    else
+        code = pw_fail(err, PW_ENOMEM, "out of memory for a tensor of %zu MiB", most * sizeof *room >> 20);
+    free(room);
+    if (code) {
+        pw_model_destroy(*out);
+        *out = NULL;
+    }
+    return code;
+}
+
+enum pw_code pw_model_list(struct pw_param **list, int *n, const struct pw_config *cfg,
+                           const struct pw_pe_use_opts *pe, struct pw_err *err)
+{
+    struct pw_param_layout lay;
+    enum pw_code code = pw_layout_init(&lay, cfg, pe, err);
+
+    *list = NULL;
+    *n = 0;
+    if (code)
+        return code;
+    *list = lay.params;
+    *n = lay.n;
+    lay.params = NULL;
+    pw_layout_fini(&lay);
+    return PW_OK;
+}
+
 void pw_model_destroy(struct pw_model *m)
 {
     if (m == NULL)

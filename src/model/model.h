@@ -96,6 +96,18 @@ struct pw_inspection {
 enum pw_code pw_model_create(struct pw_model **m, const struct pw_backend_ops *ops, struct pw_backend *be,
                              const struct pw_config *cfg, const struct pw_pe_use_opts *pe, uint64_t seed,
                              struct pw_err *err);
+/* Writes the values of tensor p to out [pw_param_count(p)], or leaves *filled false: then it is drawn. */
+typedef enum pw_code pw_model_fill(void *arg, const struct pw_param *p, float *out, bool *filled,
+                                   struct pw_err *err);
+/* The same with values from fill, which is called for one tensor after the other. Beside the model, only
+ * memory for the largest tensor is taken. */
+enum pw_code pw_model_create_from(struct pw_model **m, const struct pw_backend_ops *ops,
+                                  struct pw_backend *be, const struct pw_config *cfg,
+                                  const struct pw_pe_use_opts *pe, uint64_t seed, pw_model_fill *fill,
+                                  void *arg, struct pw_err *err);
+/* Lists the tensors that a model of this checked configuration has. The caller frees *list. */
+enum pw_code pw_model_list(struct pw_param **list, int *n, const struct pw_config *cfg,
+                           const struct pw_pe_use_opts *pe, struct pw_err *err);
 void pw_model_destroy(struct pw_model *m); /* NULL is a no-op */
 
 /* Returns an upper estimate, in bytes, of the memory that a model of this configuration occupies. It counts

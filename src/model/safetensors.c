@@ -18,7 +18,14 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the format is little-endian, and so are we");
 
-enum { MAX_HEADER = 1 << 20, MAX_TENSORS = 4096, MAX_NAME = 256 };
+enum { MAX_HEADER = 1 << 20, MAX_TENSORS = 4096, MAX_META = 4096, MAX_NAME = 256 };
+
+/* Limits on a header: of a checkpoint, and of a file of another program. */
+struct limits {
+    uint64_t header;
+    int tensors;
+};
+static const struct limits own = {MAX_HEADER, MAX_TENSORS}, large = {32 << 20, 65536};
 
 static const size_t max_file = (size_t)1 << 36;
 
@@ -27,13 +34,13 @@ static const struct {
     enum pw_st_type type;
     int bytes;
 } types[] = {
-    {"F32", PW_ST_F32, 4},    {"I64", PW_ST_I64, 8},   {"F64", PW_ST_F64, 8},   {"F16", PW_ST_OTHER, 2},
-    {"BF16", PW_ST_OTHER, 2}, {"I32", PW_ST_OTHER, 4}, {"I16", PW_ST_OTHER, 2}, {"I8", PW_ST_OTHER, 1},
+    {"F32", PW_ST_F32, 4},    {"I64", PW_ST_I64, 8},   {"F64", PW_ST_F64, 8},   {"F16", PW_ST_F16, 2},
+    {"BF16", PW_ST_BF16, 2},  {"I32", PW_ST_OTHER, 4}, {"I16", PW_ST_OTHER, 2}, {"I8", PW_ST_OTHER, 1},
     {"U64", PW_ST_OTHER, 8},  {"U32", PW_ST_OTHER, 4}, {"U16", PW_ST_OTHER, 2}, {"U8", PW_ST_OTHER, 1},
     {"BOOL", PW_ST_OTHER, 1},
 };
 
-const char *const pw_st_type_names[] = {"F32", "F64", "I64"};
+const char *const pw_st_type_names[] = {"F32", "F64", "I64", "F16", "BF16"};
 
 /* Reads an integer in 0..2^53, the largest range that a JSON number represents exactly. */
 static bool whole_number(const cJSON *item, int64_t *out)
@@ -186,8 +193,8 @@ static enum pw_code read_header(struct pw_st *st, const char *data, size_t n_dat
         st->n++;
     }
     item = cJSON_GetObjectItemCaseSensitive(st->header, "__metadata__");
-    if (item != NULL && cJSON_GetArraySize(item) > MAX_TENSORS)
-        return pw_fail(err, PW_EUSER, "%s: more than %d lines of metadata", path, MAX_TENSORS);
+    if (item != NULL && cJSON_GetArraySize(item) > MAX_META)
+        return pw_fail(err, PW_EUSER, "%s: more than %d lines of metadata", path, MAX_META);
     same = item != NULL ? twice(item, names) : NULL;
     if (same != NULL)
         return pw_fail(err, PW_EUSER, "%s: the metadata has '%s' twice", path, same);
@@ -195,8 +202,8 @@ static enum pw_code read_header(struct pw_st *st, const char *data, size_t n_dat
 }
 
 /* size: of the whole file. file: its bytes, at least the header. whole: all bytes are present. */
-static enum pw_code parse_into(struct pw_st *st, const char *file, size_t size, bool whole, const char *path,
-                               struct pw_err *err)
+static enum pw_code parse_into(struct pw_st *st, const char *file, size_t size, bool whole,
+                               const struct limits *most, const char *path, struct pw_err *err)
 {
     const char *end = NULL, *text, **names;
     struct placed *list;
@@ -208,8 +215,9 @@ static enum pw_code parse_into(struct pw_st *st, const char *file, size_t size, 
         return pw_fail(err, PW_EUSER, "%s: not a safetensors file: it has %zu bytes", path, size);
     memcpy(&header, file, 8);
     text = file + 8;
-    if (header > MAX_HEADER)
-        return pw_fail(err, PW_EUSER, "%s: not a safetensors file, or its header is over 1 MiB", path);
+    if (header > most->header)
+        return pw_fail(err, PW_EUSER, "%s: not a safetensors file, or its header is over %d MiB", path,
+                       (int)(most->header >> 20));
     if (header > size - 8)
         return pw_fail(err, PW_EUSER, "%s: the file is truncated inside its header", path);
     if (header < 2 || text[0] != '{' || memchr(text, '\0', header) != NULL)
@@ -220,11 +228,11 @@ static enum pw_code parse_into(struct pw_st *st, const char *file, size_t size, 
     if (st->header == NULL || end != text + header)
         return pw_fail(err, PW_EUSER, "%s: not a safetensors file: its header is not a JSON object", path);
     n = cJSON_GetArraySize(st->header);
-    if (n > MAX_TENSORS)
-        return pw_fail(err, PW_EUSER, "%s: more than %d tensors", path, MAX_TENSORS);
+    if (n > most->tensors)
+        return pw_fail(err, PW_EUSER, "%s: more than %d tensors", path, most->tensors);
 
     list = calloc((size_t)n + 1, sizeof *list);
-    names = calloc(MAX_TENSORS + 1, sizeof *names);
+    names = calloc((size_t)(n > MAX_META ? n : MAX_META) + 1, sizeof *names);
     st->tensors = calloc((size_t)n + 1, sizeof *st->tensors);
     if (list != NULL && names != NULL && st->tensors != NULL)
         code = read_header(st, whole ? text + header : NULL, size - 8 - header, list, names, path, err);
@@ -235,10 +243,10 @@ static enum pw_code parse_into(struct pw_st *st, const char *file, size_t size, 
     return code;
 }
 
-static enum pw_code parse(struct pw_st *st, const char *file, size_t size, bool whole, const char *path,
-                          struct pw_err *err)
+static enum pw_code parse(struct pw_st *st, const char *file, size_t size, bool whole,
+                          const struct limits *most, const char *path, struct pw_err *err)
 {
-    enum pw_code code = parse_into(st, file, size, whole, path, err);
+    enum pw_code code = parse_into(st, file, size, whole, most, path, err);
 
     if (code)
         pw_st_close(st);
@@ -252,14 +260,21 @@ enum pw_code pw_st_open(struct pw_st *st, const char *path, struct pw_err *err)
 
     *st = (struct pw_st){0};
     code = pw_file_read(path, max_file, &st->file, &size, err);
-    return code ? code : parse(st, st->file, size, true, path, err);
+    return code ? code : parse(st, st->file, size, true, &own, path, err);
 }
 
 enum pw_code pw_st_open_bytes(struct pw_st *st, const void *bytes, size_t n, const char *what,
                               struct pw_err *err)
 {
     *st = (struct pw_st){0};
-    return parse(st, bytes, n, true, what, err);
+    return parse(st, bytes, n, true, &own, what, err);
+}
+
+enum pw_code pw_st_open_large(struct pw_st *st, const void *bytes, size_t n, const char *what,
+                              struct pw_err *err)
+{
+    *st = (struct pw_st){0};
+    return parse(st, bytes, n, true, &large, what, err);
 }
 
 enum pw_code pw_st_open_header(struct pw_st *st, const char *path, struct pw_err *err)
@@ -280,7 +295,7 @@ enum pw_code pw_st_open_header(struct pw_st *st, const char *path, struct pw_err
             return code;
         size = got < sizeof header + header ? got : size; /* the file has become shorter since */
     }
-    return parse(st, st->file, size, false, path, err);
+    return parse(st, st->file, size, false, &own, path, err);
 }
 
 void pw_st_close(struct pw_st *st)

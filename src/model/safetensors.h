@@ -1,6 +1,6 @@
 /* safetensors.h - reads and writes the safetensors format: eight bytes of header length, a JSON header,
- * the tensors' bytes. It covers only the needs of a checkpoint: tensors of types other than F32, F64
- * and I64 are checked but not interpreted. Any thread; functions that return enum pw_code can fail
+ * the tensors' bytes. It covers only the needs of a checkpoint and of src/foreign: tensors of types without
+ * a name below are checked but not interpreted. Any thread; functions that return enum pw_code can fail
  * without memory or with the file. */
 #ifndef PW_SAFETENSORS_H
 #define PW_SAFETENSORS_H
@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 enum { PW_ST_DIMS = 8 };
-enum pw_st_type { PW_ST_F32, PW_ST_F64, PW_ST_I64, PW_ST_OTHER };
-extern const char *const pw_st_type_names[]; /* "F32", "F64", "I64" */
+enum pw_st_type { PW_ST_F32, PW_ST_F64, PW_ST_I64, PW_ST_F16, PW_ST_BF16, PW_ST_OTHER };
+extern const char *const pw_st_type_names[]; /* "F32", "F64", "I64", "F16", "BF16" */
 
 /* One tensor of a file. */
 struct pw_st_tensor {
@@ -40,6 +40,9 @@ enum pw_code pw_st_open_header(struct pw_st *st, const char *path, struct pw_err
 /* Opens a file in memory, with the same checks. bytes [n] belong to the caller and must stay until
  * pw_st_close. what: the name in messages. */
 enum pw_code pw_st_open_bytes(struct pw_st *st, const void *bytes, size_t n, const char *what,
+                              struct pw_err *err);
+/* The same for files of other programs, which can be larger: header at most 32 MiB, 65,536 tensors. */
+enum pw_code pw_st_open_large(struct pw_st *st, const void *bytes, size_t n, const char *what,
                               struct pw_err *err);
 void pw_st_close(struct pw_st *st); /* {0} is a no-op */
 const struct pw_st_tensor *pw_st_find(const struct pw_st *st, const char *name);

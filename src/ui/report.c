@@ -193,19 +193,20 @@ static void print_continued(FILE *out, const struct pw_ev_token *last, const str
 {
     double bits = last->prob > 0 ? -pw_log2((double)last->prob) : 0;
 
+    const char *gap = strcmp(s->lab.tasks[0].name, "ids") == 0 ? " " : ""; /* between numbers */
     fputs("prompt     ", out);
     for (int i = 0; i < s->prompt.n_prompt; i++)
-        fputs(s->prompt.labels[i], out);
+        fprintf(out, "%s%s", s->prompt.labels[i], gap);
     fputs("\ncontinued  ", out);
     for (int i = 0; i < s->n_tokens; i++) {
-        fputs(s->tokens[i].label, out);
+        fprintf(out, "%s%s", s->tokens[i].label, gap);
         bits += s->tokens[i].prob > 0 ? -pw_log2((double)s->tokens[i].prob) : 0;
     }
     fprintf(out, "%s\n", last->label);
     if (s->prompt.has_answer) {
         fputs("the text   ", out);
         for (int i = s->prompt.n_prompt; i < s->prompt.n; i++)
-            fputs(s->prompt.labels[i], out);
+            fprintf(out, "%s%s", s->prompt.labels[i], gap);
         fputc('\n', out);
     }
     fprintf(out, "with %.2f bits per token, by the model\n", bits / (s->n_tokens + 1));

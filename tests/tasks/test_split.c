@@ -256,6 +256,8 @@ static void no_test_length_is_trained(void **state)
         for (size_t k = 0; (*t)->open == NULL && k < sizeof options / sizeof *options; k++) {
             struct pw_taskset set;
             char command[100];
+            if ((*t)->window != NULL && k > 0)
+                continue; /* it has none of these options */
             if ((*t)->texts != NULL && strstr(options[k], "text=") != NULL)
                 continue; /* not every task has every option */
             if ((*t)->nth != NULL && strstr(options[k], "data=") != NULL)

@@ -1,7 +1,9 @@
 /* model - set the shape of an arm. */
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "command/lex.h"
 #include "lab/actions.h"
 #include "lab/offer.h"
 #include "lab/scope.h"
@@ -26,6 +28,38 @@ static void note_kept_encoding(struct pw_lab *lab, const struct pw_replica *arm,
     pw_str_fini(&fresh);
 }
 
+/* The second table: arm=K, and from=PATH. */
+struct also {
+    int arm;
+    char from[1024];
+};
+
+static const struct pw_opt also_opts[] = {
+    {"arm", PW_OPT_INT, offsetof(struct also, arm), NULL, 1, PW_MAX_ARMS, NULL, 0,
+     "arm that is meant; default: the current one"},
+    {"from", PW_OPT_TEXT, offsetof(struct also, from), NULL, 0, 0, NULL, sizeof((struct also *)0)->from,
+     "a model of another program: a folder with config.json and safetensors, or a .gguf file"},
+    {0},
+};
+
+/* model from=PATH [context=N]. */
+static enum pw_code import_model(struct pw_lab *lab, struct pw_replica *arm, const struct pw_args *args,
+                                 struct pw_err *err)
+{
+    struct pw_config cfg = {0};
+    enum pw_code code = PW_OK;
+    for (int i = 0; i < args->n && code == PW_OK; i++) {
+        const struct pw_word *w = &args->words[i];
+        if (w->key != NULL && strcmp(w->key, "context") == 0)
+            code = pw_opt_set(pw_config_opts, &cfg, "model", w->key, w->value, err);
+        else if (w->key == NULL || strcmp(w->key, "from") != 0)
+            code = pw_fail(err, PW_EUSER,
+                           "model: '%s' beside from=: the file decides the model; only context= is allowed",
+                           w->key != NULL ? w->key : w->value);
+    }
+    return code == PW_OK ? pw_lab_import_model(lab, arm, pw_args_key(args, "from"), cfg.context, err) : code;
+}
+
 static enum pw_code run_on(struct pw_lab *lab, struct pw_replica *arm, const struct pw_args *args,
                            struct pw_err *err)
 {
@@ -33,6 +67,8 @@ static enum pw_code run_on(struct pw_lab *lab, struct pw_replica *arm, const str
     struct pw_optim optim = arm->optim;
     int id = arm->id;
     char preset[sizeof arm->preset];
+    if (pw_args_key(args, "from") != NULL)
+        return import_model(lab, arm, args, err);
     snprintf(preset, sizeof preset, "%s", arm->preset);
     if (pw_args_words(args) > 1)
         return pw_fail(err, PW_EUSER, "model: '%s': at most one preset is allowed", pw_args_word(args, 1));
@@ -77,10 +113,24 @@ static void complete(struct pw_completion *c)
         pw_complete_offer_all(c, pw_preset_names);
 }
 
+static void offer_path(void *arg, const char *path)
+{
+    pw_complete_offer(arg, "%s", path);
+}
+
+static void complete_value(struct pw_completion *c)
+{
+    if (strcmp(c->key, "from") == 0)
+        pw_complete_files(c->prefix, offer_path, c);
+    else
+        pw_offer_values(c);
+}
+
 const struct pw_command pw_cmd_model = {
     .name = "model",
-    .search = "architecture transformer layers heads size",
-    .usage = "model [PRESET] [key=value] [arm=K]",
+    .search = "architecture transformer layers heads size pretrained checkpoint huggingface gguf safetensors "
+              "import",
+    .usage = "model [PRESET] [key=value] [arm=K] | model from=PATH [context=N] [arm=K]",
     .example = "model tiny context=256",
     .summary = "set the model of the current arm, or of arm K; draws new weights",
     .detail =
@@ -91,11 +141,15 @@ const struct pw_command pw_cmd_model = {
         "is that of their released code: rotary rotates a quarter of the head, interleaved; sinusoidal puts\n"
         "sines first; t5 has 32 buckets up to 128. 'pe NAME' after 'model paper' shows the options.\n"
         "The options from gated on are those of published families: 'model gated=on act=silu kv_heads=2'\n"
-        "has LLaMA's block, 'model norm=layernorm bias=on act=gelu parallel=on' that of GPT-NeoX.",
+        "has LLaMA's block, 'model norm=layernorm bias=on act=gelu parallel=on' that of GPT-NeoX.\n"
+        "from=PATH reads a trained model of another program, with its encoding and context: a folder with\n"
+        "config.json and model.safetensors (or shards), or a .gguf file. Families: GPT-2, GPT-NeoX, GPT-J,\n"
+        "LLaMA, Mistral, Qwen2, Qwen3, SmolLM3, BLOOM, MPT, OPT, Gemma 1 to 3. A note shows its encoding.\n"
+        "Until a task has its tokenizer, tokens are numbers ('task ids'): prompt 17 4.",
     .where = PW_AT_LAB,
     .opts = pw_config_opts,
-    .also = pw_scope_opts,
+    .also = also_opts,
     .complete = complete,
-    .values = pw_offer_values,
+    .values = complete_value,
     .run = run,
 };

@@ -54,6 +54,7 @@ const struct pw_command pw_cmd_task = {
         "                 token. Lengths are contexts. Held out: a file's last tenth, or one in ten of a\n"
         "                 folder's files; eval gives the loss. The tokenizer is Hugging Face's, of byte "
         "pairs\n"
+        "  ids         vocab=N                          numbers as tokens (#17), for 'model from='\n"
         "  lengths=A..B   trained lengths\n"
         "  test=A..B      longer lengths, only evaluated; default: B+1..2B (scan, pcfg: all)\n"
         "  dist=uniform|geometric|pairs|natural|FILE   distribution of trained lengths: uniform; each\n"

@@ -1,6 +1,7 @@
 /* build.c - fresh models: do the settings fit the task and the memory, and building them. */
 #include <string.h>
 
+#include "foreign/foreign.h"
 #include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
 #include "model/theorem.h"
@@ -36,34 +37,53 @@ enum pw_code pw_lab_check_bos(const struct pw_lab *lab, const struct pw_config *
     return PW_OK;
 }
 
+/* Settles and checks the settings of a fresh replica, without its model. */
+static enum pw_code prepare(struct pw_lab *lab, struct pw_replica *fresh, const struct pw_replica *settings,
+                            enum pw_altered altered, struct pw_err *err)
+{
+    *fresh = *settings;
+    fresh->step = 0;
+    fresh->flops = 0;
+    fresh->flops_from = 0;
+    fresh->swaps = 0;
+    fresh->altered = altered;
+    fresh->parent = 0;
+    fresh->training = fresh->due = fresh->checking = false;
+    fresh->row_s = 0.0;
+    fresh->cfg.vocab = lab->tasks.vocab.n;
+    fresh->cfg.classes = pw_lab_classes(lab);
+    _Static_assert(PW_MAX_BOS >= PW_MAX_TASKS, "every task has its <bos>");
+    fresh->cfg.n_bos = lab->tasks.n;
+    for (int t = 0; t < lab->tasks.n; t++)
+        fresh->cfg.bos[t] = pw_lab_first_word(lab, t);
+    fresh->model = NULL;
+    enum pw_code code = pw_config_check(&fresh->cfg, err);
+    if (code == PW_OK)
+        code = pw_lab_check_context(&lab->tasks, &fresh->cfg, false, err);
+    if (code == PW_OK && fresh->pe.pe->check != NULL)
+        code = fresh->pe.pe->check(fresh->pe.o.bytes, &fresh->cfg, err);
+    return code == PW_OK ? pw_lab_check_memory(lab, lab->ops, lab->be, fresh, 1, err) : code;
+}
+
 enum pw_code pw_lab_build_replica(struct pw_lab *lab, struct pw_replica *out,
                                   const struct pw_replica *settings, struct pw_err *err)
 {
-    struct pw_replica fresh = *settings;
-    fresh.step = 0;
-    fresh.flops = 0;
-    fresh.flops_from = 0;
-    fresh.swaps = 0;
-    fresh.altered = PW_ALTERED_NOT;
-    fresh.parent = 0;
-    fresh.training = fresh.due = fresh.checking = false;
-    fresh.row_s = 0.0;
-    fresh.cfg.vocab = lab->tasks.vocab.n;
-    fresh.cfg.classes = pw_lab_classes(lab);
-    _Static_assert(PW_MAX_BOS >= PW_MAX_TASKS, "every task has its <bos>");
-    fresh.cfg.n_bos = lab->tasks.n;
-    for (int t = 0; t < lab->tasks.n; t++)
-        fresh.cfg.bos[t] = pw_lab_first_word(lab, t);
-    fresh.model = NULL;
-    enum pw_code code = pw_config_check(&fresh.cfg, err);
-    if (code == PW_OK)
-        code = pw_lab_check_context(&lab->tasks, &fresh.cfg, false, err);
-    if (code == PW_OK && fresh.pe.pe->check != NULL)
-        code = fresh.pe.pe->check(fresh.pe.o.bytes, &fresh.cfg, err);
-    if (code == PW_OK)
-        code = pw_lab_check_memory(lab, lab->ops, lab->be, &fresh, 1, err);
+    struct pw_replica fresh;
+    enum pw_code code = prepare(lab, &fresh, settings, PW_ALTERED_NOT, err);
     if (code == PW_OK)
         code = pw_model_create(&fresh.model, lab->ops, lab->be, &fresh.cfg, &fresh.pe, fresh.seed, err);
+    if (code == PW_OK)
+        *out = fresh;
+    return code;
+}
+
+enum pw_code pw_lab_build_foreign(struct pw_lab *lab, struct pw_replica *out,
+                                  const struct pw_replica *settings, struct pw_foreign *f, struct pw_err *err)
+{
+    struct pw_replica fresh;
+    enum pw_code code = prepare(lab, &fresh, settings, PW_ALTERED_FILE, err);
+    if (code == PW_OK)
+        code = pw_foreign_model(&fresh.model, f, lab->ops, lab->be, &fresh.cfg, &fresh.pe, fresh.seed, err);
     if (code == PW_OK)
         *out = fresh;
     return code;

@@ -60,6 +60,17 @@ static size_t bytes_of(const struct place *p, const struct pw_replica *settings,
 static void propose(const struct place *p, const struct pw_replica *settings, struct pw_str *out)
 {
     struct pw_config cfg = settings->cfg;
+    while (settings->altered == PW_ALTERED_FILE && cfg.context > 64) { /* its shape is the file's */
+        cfg.context /= 2;
+        if (bytes_of(p, settings, &cfg) <= p->room) {
+            pw_str_add(out, "context=%d would fit", cfg.context);
+            return;
+        }
+    }
+    if (settings->altered == PW_ALTERED_FILE) {
+        pw_str_add(out, "drop other arms ('arm drop'), or use a machine with more memory");
+        return;
+    }
     while (--cfg.layers >= 1)
         if (bytes_of(p, settings, &cfg) <= p->room) {
             pw_str_add(out, "layers=%d would fit", cfg.layers);

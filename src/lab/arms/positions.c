@@ -18,7 +18,7 @@ static int *choose_prompt(const struct pw_lab *lab, struct pw_sample *x, int mos
     const char *line = lab->pin.id != 0 ? lab->pin.text : pw_str_text(&text);
     if (pw_taskset_prompt(&lab->tasks, line, most, x, NULL) != PW_OK)
         x->n = 0;
-    x->n -= x->n > x->n_prompt && tokens[x->n - 1] == PW_EOS;
+    x->n -= x->n > x->n_prompt && pw_vocab_ends(&lab->tasks.vocab, tokens[x->n - 1]);
     pw_str_fini(&text);
     return tokens;
 }

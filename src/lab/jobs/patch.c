@@ -93,7 +93,7 @@ static enum pw_code part(const struct pw_taskset *set, const struct pw_replica *
             code = greedy(arm, seq, *T, next, err);
         if (code != PW_OK || next[0] != next[1])
             return code;
-        if (next[0] == PW_EOS || *T == most || single)
+        if (pw_vocab_ends(&set->vocab, next[0]) || *T == most || single)
             break;
         seq[*T] = next[0];
     }

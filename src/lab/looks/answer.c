@@ -189,7 +189,7 @@ static bool choose_token(struct pw_lab *lab, const struct pw_replica *arm, struc
         pw_lab_label(lab, x->tokens[pin->n], t->target);
     t->right = pin->n < x->n && x->tokens[pin->n] == t->token;
     pin->tokens[pin->n++] = t->token;
-    t->ended = t->token == PW_EOS || pw_taskset_single(&lab->tasks, x->task);
+    t->ended = pw_vocab_ends(&lab->tasks.vocab, t->token) || pw_taskset_single(&lab->tasks, x->task);
     t->last = last = t->ended || pin->n >= pin->limit || (pin->stop_at_wrong && !t->right);
     t->exact = last && x->n > x->n_prompt &&
                pw_taskset_right(&lab->tasks, x, pin->tokens + x->n_prompt, pin->n - x->n_prompt);

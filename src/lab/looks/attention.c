@@ -79,6 +79,8 @@ static enum pw_code add_terms(struct pw_lab *lab, const struct pw_replica *arm, 
         return PW_OK;
     if (a->layer == 0 && arm->cfg.embed_norm) /* its position part is not the table's rows */
         return PW_OK;
+    if (a->layer == 0 && arm->cfg.embed_norm) /* its position part is not the table's rows */
+        return PW_OK;
     float *p = malloc((size_t)T * C * sizeof *p), *terms = malloc(4 * square * sizeof *terms);
     if (p == NULL || terms == NULL) {
         code = pw_fail(err, PW_ENOMEM, "out of memory for the terms of %d tokens", T);

@@ -54,7 +54,7 @@ static enum pw_code extend(struct pw_lab *lab, const char *what, int by, struct 
     int context = pw_lab_current(lab)->cfg.context;
     if (pw_taskset_single(&lab->tasks, pin->sample.task))
         return pw_fail(err, PW_EUSER, "%s: the answer is a single token, at position %d", what, pin->n - 1);
-    if (pin->tokens[pin->n - 1] == PW_EOS)
+    if (pw_vocab_ends(&lab->tasks.vocab, pin->tokens[pin->n - 1]))
         return pw_fail(err, PW_EUSER,
                        "%s: the answer ends at position %d; 'edit %d TOKEN' continues with another token",
                        what, pin->n - 1, pin->n - 1);
@@ -80,7 +80,7 @@ enum pw_code pw_lab_go(struct pw_lab *lab, const char *what, int by, struct pw_e
     if (by < 0 && from == first)
         return pw_fail(err, PW_EUSER, "%s: position %d is the first of the answer", what, first);
     if (to >= n) {
-        if (from == n - 1 || pin->tokens[n - 1] != PW_EOS)
+        if (from == n - 1 || !pw_vocab_ends(&lab->tasks.vocab, pin->tokens[n - 1]))
             code = extend(lab, what, to - n + 1, err);
         if (code != PW_OK && from == n - 1)
             return code;
@@ -102,7 +102,7 @@ static int find_token(const struct pw_vocab *v, const char *word, int replaced, 
     int a = pw_vocab_find(v, word, strlen(word)), b = pw_vocab_find(v, blank.s, blank.len);
     int token = (with && b >= 0) || a < 0 ? b : a;
     pw_str_fini(&blank);
-    if (token >= 0 && token != PW_PAD)
+    if (token >= 0 && (token != PW_PAD || v->plain))
         return token;
     struct pw_str some = {0};
     for (int id = PW_EOS; id < v->n && id < PW_EOS + EXAMPLES; id++)

@@ -17,7 +17,7 @@
 
 static size_t size_of(enum pw_st_type type)
 {
-    return type == PW_ST_F32 ? sizeof(float) : type == PW_ST_OTHER ? 1 : sizeof(double);
+    return type == PW_ST_F32 ? sizeof(float) : type == PW_ST_F64 || type == PW_ST_I64 ? sizeof(double) : 1;
 }
 
 /* One element of a tensor: as recorded, and now. */

@@ -1,0 +1,262 @@
+/* foreign.c - opens a model of another program: its configuration, its family, and which tensor goes where.
+ */
+#include "foreign/foreign.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "foreign/from_gguf.h"
+#include "foreign/map.h"
+
+enum { MAX_CONFIG = 4 << 20 };
+
+struct pw_foreign {
+    struct pw_foreign_info info;
+    struct pw_placing map;
+    struct pw_positions at;
+    char *path;
+};
+
+static enum pw_code fail_family(const char *path, const char *type, struct pw_err *err)
+{
+    struct pw_str list = {0};
+    for (int i = 0; pw_families[i] != NULL; i++)
+        pw_str_add(&list, "%s%s", i > 0 ? ", " : "", pw_families[i]->type);
+    enum pw_code code =
+        pw_fail(err, PW_EUSER, "%.160s: unknown model_type '%.40s'; pewter reads %s", path, type, list.s);
+    pw_str_fini(&list);
+    return code;
+}
+
+/* Reads config.json of a folder, or beside a file. */
+static enum pw_code read_json(const char *path, cJSON **out, struct pw_str *name, struct pw_err *err)
+{
+    struct stat st;
+    const char *slash = strrchr(path, '/');
+    char *text;
+    size_t size;
+    if (stat(path, &st) == 0 && !S_ISDIR(st.st_mode))
+        pw_str_add(name, "%.*sconfig.json", slash != NULL ? (int)(slash - path) + 1 : 0, path);
+    else
+        pw_str_add(name, "%s/config.json", path);
+    enum pw_code code = pw_file_read(name->s, MAX_CONFIG, &text, &size, err);
+    if (code != PW_OK)
+        return code;
+    *out = cJSON_ParseWithLength(text, size);
+    free(text);
+    return cJSON_IsObject(*out) ? PW_OK : pw_fail(err, PW_EUSER, "%.240s: not a JSON object", name->s);
+}
+
+/* Lets the family read its config; the result is a checked shape. */
+static enum pw_code read_config(struct pw_foreign *f, const cJSON *root, const char *what,
+                                const struct pw_family *family, struct pw_err *err)
+{
+    struct pw_reader r = {.o = root, .what = what, .err = err};
+    struct pw_config *cfg = &f->info.cfg;
+    pw_opt_defaults(pw_config_opts, &r.cfg);
+    family->read(&r);
+    if (r.code == PW_OK && r.at.kind == PW_AT_ROTARY && r.at.rope.type == PW_ROPE_LONGROPE &&
+        (r.at.rope.n_long != r.at.rope.n_short ||
+         r.at.rope.n_long != (int)(r.cfg.head_width * r.at.rope.fraction) / 2))
+        pw_read_need(&r, false, "long_factor",
+                     "long_factor and short_factor must have a number for each rotated pair");
+    int vocab = pw_read_int(&r, "vocab_size", 0), most = r.at.most;
+    pw_read_need(&r, vocab > 0 && vocab <= 1 << 20, "vocab_size", "must be in 1..1048576");
+    pw_read_need(&r, most >= 2, "max_position_embeddings", "must be at least 2");
+    if (r.code != PW_OK)
+        return r.code;
+    *cfg = r.cfg;
+    cfg->vocab = vocab;
+    cfg->context = most < PW_MAX_CONTEXT ? most : PW_MAX_CONTEXT;
+    f->at = r.at;
+    f->map.inverse_layers = r.inverse_layers;
+    f->map.zero_biases = r.zero_biases;
+    f->map.plus_one = r.plus_one && pw_weights_gguf(f->map.weights) == NULL;
+    enum pw_code code = pw_config_check(cfg, err);
+    if (code != PW_OK)
+        pw_err_at(err, what);
+    return code;
+}
+
+static enum pw_code read_family(struct pw_foreign *f, const cJSON *root, const char *what, struct pw_err *err)
+{
+    const cJSON *type = cJSON_GetObjectItemCaseSensitive(root, "model_type");
+    const char *name = cJSON_IsString(type) ? type->valuestring : "";
+    const struct pw_family *family = pw_family_find(name);
+    if (family == NULL)
+        return fail_family(what, name, err);
+    const struct pw_gguf *gguf = pw_weights_gguf(f->map.weights);
+    f->info.family = family->type;
+    f->map.permuted = gguf != NULL && pw_gguf_permutes(name);
+    f->map.rows = gguf != NULL ? pw_gguf_rows : family->rows;
+    f->map.ignored = gguf != NULL ? pw_gguf_ignored : family->ignored;
+    enum pw_code code = read_config(f, root, what, family, err);
+    if (code == PW_OK && gguf != NULL)
+        code = pw_gguf_factors(f->map.weights, &f->at, &f->info.cfg, err);
+    static const char *const none[] = {"", NULL};
+    return code == PW_OK ? pw_map_prefix(&f->map, gguf != NULL ? none : family->prefixes, err) : code;
+}
+
+/* Sets *pe to the model's encoding. */
+static enum pw_code own_encoding(const struct pw_foreign *f, const struct pw_config *cfg,
+                                 struct pw_pe_use_opts *pe, struct pw_err *err)
+{
+    struct pw_str text = {0};
+    pw_positions_text(&f->at, cfg, &text);
+    enum pw_code code = pw_pe_parse(pe, text.s, cfg, err);
+    if (code != PW_OK)
+        pw_err_at(err, f->path);
+    pw_str_fini(&text);
+    return code;
+}
+
+/* Lists the parameters that a model of this shape would have, and finds the tensor of each. */
+static enum pw_code check_tensors(struct pw_foreign *f, struct pw_err *err)
+{
+    struct pw_pe_use_opts pe;
+    struct pw_param *list = NULL;
+    int n = 0;
+    enum pw_code code = own_encoding(f, &f->info.cfg, &pe, err);
+    if (code == PW_OK)
+        code = pw_model_list(&list, &n, &f->info.cfg, &pe, err);
+    for (int i = 0; i < n && code == PW_OK; i++) {
+        struct pw_weights_tensor *t;
+        const struct pw_map_row *row;
+        code = pw_map_find(&f->map, &list[i], &f->info.cfg, &t, &row, err);
+        f->info.parameters += t != NULL ? pw_param_count(&list[i]) : 0;
+    }
+    free(list);
+    return code == PW_OK ? pw_map_surplus(&f->map, err) : code;
+}
+
+/* Compares the line that stands for the weights with the recorded one in a re-run, else records it. */
+static enum pw_code witness(struct pw_foreign *f, struct pw_err *err)
+{
+    char line[160], *then;
+    size_t size;
+    f->info.bytes = pw_weights_sha(f->map.weights, f->info.sha);
+    snprintf(line, sizeof line, "pewter: weights of %zu bytes, sha256 %s\n", f->info.bytes, f->info.sha);
+    if (!pw_file_copies()) {
+        pw_file_note(f->path, line, strlen(line));
+        return PW_OK;
+    }
+    enum pw_code code = pw_file_read_as(f->path, f->path, sizeof line, &then, &size, err);
+    if (code == PW_OK && strcmp(then, line) != 0)
+        code = pw_fail(err, PW_EUSER, "%.240s: has changed since the session read it: its SHA-256 differs",
+                       f->path);
+    free(then);
+    return code;
+}
+
+enum pw_code pw_foreign_open(struct pw_foreign **out, const char *path, bool digest, struct pw_err *err)
+{
+    struct pw_foreign *f = pw_alloc(1, sizeof *f);
+    struct pw_str name = {0};
+    cJSON *root = NULL;
+    *out = NULL;
+    f->path = pw_text_dup(path);
+    f->map.path = f->path;
+    enum pw_code code = PW_OK;
+    if (access(path, F_OK) != 0)
+        code = pw_fail(err, PW_EUSER, "%.240s: %s", path,
+                       pw_file_copies() ? "is missing, and the session has no copy of it"
+                                        : "there is no such file or folder");
+    if (code == PW_OK)
+        code = pw_weights_open(&f->map.weights, path, err);
+    if (code == PW_OK && pw_weights_gguf(f->map.weights) != NULL) {
+        pw_str_add(&name, "%s", path);
+        code = pw_gguf_config(f->map.weights, path, &root, err);
+    } else if (code == PW_OK) {
+        code = read_json(path, &root, &name, err);
+    }
+    if (code == PW_OK)
+        code = read_family(f, root, name.s, err);
+    if (code == PW_OK)
+        code = check_tensors(f, err);
+    if (code == PW_OK && digest)
+        code = witness(f, err);
+    cJSON_Delete(root);
+    pw_str_fini(&name);
+    if (code == PW_OK)
+        *out = f;
+    else
+        pw_foreign_close(f);
+    return code;
+}
+
+void pw_foreign_close(struct pw_foreign *f)
+{
+    if (f == NULL)
+        return;
+    pw_weights_close(f->map.weights);
+    free(f->path);
+    free(f);
+}
+
+const struct pw_foreign_info *pw_foreign_info(const struct pw_foreign *f)
+{
+    return &f->info;
+}
+
+void pw_foreign_pe(const struct pw_foreign *f, int context, struct pw_str *out)
+{
+    struct pw_config cfg = f->info.cfg;
+    cfg.context = context;
+    pw_positions_text(&f->at, &cfg, out);
+}
+
+/* The arguments of fill. order [head_width]: as pw_map_values takes it. */
+struct filling {
+    const struct pw_foreign *f;
+    const struct pw_config *cfg;
+    const int *order;
+};
+
+static enum pw_code fill(void *arg, const struct pw_param *p, float *out, bool *filled, struct pw_err *err)
+{
+    const struct filling *x = arg;
+    struct pw_weights_tensor *t;
+    const struct pw_map_row *row = NULL;
+    enum pw_code code = pw_map_find(&x->f->map, p, x->cfg, &t, &row, err);
+    *filled = t != NULL || !p->pe;
+    if (code == PW_OK && *filled)
+        code = pw_map_values(&x->f->map, p, x->cfg, t, row, x->order, out, err);
+    return code;
+}
+
+/* Writes order [D]: the row of a head in the file for each row in pewter. n: entries that rotate, if they
+ * have to become pairs of the whole head; 0: they stay. Returns false if the orders are equal. */
+static bool make_order(const struct pw_foreign *f, int n, int D, int *order)
+{
+    for (int r = 0; r < D; r++) {
+        int half = r / (D / 2), p = r % (D / 2), at = r;
+        if (n > 0)
+            at = p < n / 2 ? half * (n / 2) + p : n + half * (D - n) / 2 + p - n / 2;
+        order[r] = at;
+        if (f->map.permuted) { /* GGUF's llama has pairs side by side; only whole heads rotate there */
+            int all = n > 0 ? n : D;
+            order[r] = at < all ? 2 * (at % (all / 2)) + at / (all / 2) : at;
+        }
+    }
+    return n > 0 || f->map.permuted;
+}
+
+enum pw_code pw_foreign_model(struct pw_model **out, struct pw_foreign *f, const struct pw_backend_ops *ops,
+                              struct pw_backend *be, const struct pw_config *cfg,
+                              const struct pw_pe_use_opts *pe, uint64_t seed, struct pw_err *err)
+{
+    int D = cfg->head_width, *order = pw_alloc((size_t)D, sizeof *order);
+    struct filling x = {.f = f, .cfg = cfg};
+    struct pw_config own = f->info.cfg;
+    own.context = cfg->context;
+    if (D % 2 == 0 && make_order(f, pw_positions_regroup(&f->at, &own), D, order))
+        x.order = order;
+    enum pw_code code = pw_model_create_from(out, ops, be, cfg, pe, seed, fill, &x, err);
+    free(order);
+    return code;
+}

@@ -1,0 +1,42 @@
+/* foreign.h - models of other programs: Hugging Face's folders (config.json and safetensors) and GGUF files,
+ * read into a model of pewter with its encoding.
+ *
+ * One thread at a time may use an open model. Failures are PW_EUSER or PW_EIO with one line that names the
+ * file, or PW_ENOMEM. */
+#ifndef PW_FOREIGN_H
+#define PW_FOREIGN_H
+#include "model/model.h"
+
+struct pw_foreign;
+
+/* An open model in short. Texts belong to the open model. */
+struct pw_foreign_info {
+    const char *family; /* model_type of its config: "llama" */
+    /* Its shape and vocabulary; context is the longest that it was made for. Checked. */
+    struct pw_config cfg;
+    size_t parameters; /* numbers in the tensors of the file that the model takes */
+    size_t bytes;      /* of all files */
+    char sha[65];      /* pw_weights_sha */
+};
+
+/* Opens PATH: a folder with config.json and weights, a .safetensors file with config.json beside it, or a
+ * .gguf file. It reads the configuration, and checks names and shapes of all tensors, but no weights.
+ *
+ * digest: also compute info's bytes and sha, which reads all files, and note them as a file that was read
+ * (pw_file_note). A re-run of a session compares them, and fails if the file is missing or has changed. */
+enum pw_code pw_foreign_open(struct pw_foreign **out, const char *path, bool digest, struct pw_err *err);
+void pw_foreign_close(struct pw_foreign *f); /* NULL is a no-op */
+const struct pw_foreign_info *pw_foreign_info(const struct pw_foreign *f);
+
+/* Appends the encoding as arguments of the command pe, for a context of at most info's with learned
+ * positions. */
+void pw_foreign_pe(const struct pw_foreign *f, int context, struct pw_str *out);
+
+/* Checks that cfg, which is info's with another context, and pe fit to the tensors. Then creates a model with
+ * them, one tensor after the other, so that besides the model only the largest tensor takes memory. Tensors
+ * of pe that the file does not have, those of another encoding, are drawn from seed. */
+enum pw_code pw_foreign_model(struct pw_model **out, struct pw_foreign *f, const struct pw_backend_ops *ops,
+                              struct pw_backend *be, const struct pw_config *cfg,
+                              const struct pw_pe_use_opts *pe, uint64_t seed, struct pw_err *err);
+
+#endif

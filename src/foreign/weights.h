@@ -1,0 +1,46 @@
+/* weights.h - the tensors of a model that another program wrote: one safetensors file, shards listed in
+ * model.safetensors.index.json, or one GGUF file. Files are mapped, so a tensor costs memory only while it is
+ * read. Any thread, but one thread at a time for a set. */
+#ifndef PW_WEIGHTS_H
+#define PW_WEIGHTS_H
+#include "base/err.h"
+#include "foreign/gguf.h"
+#include "foreign/quant.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { PW_WEIGHTS_DIMS = 8 };
+
+/* One tensor, row-major; the last dimension counts the columns of a row. A vector is one row. */
+struct pw_weights_tensor {
+    const char *name;
+    enum pw_number_type type;
+    bool readable; /* false: a type without a meaning here, such as I64; only its name and shape count */
+    int n_dims;
+    int64_t dims[PW_WEIGHTS_DIMS];
+    const void *data;
+    size_t bytes;
+    bool used; /* for the caller: this tensor went into a model */
+};
+
+struct pw_weights;
+
+/* Opens PATH: a folder with model.safetensors or model.safetensors.index.json, a .safetensors file, or a
+ * .gguf file. Fails with PW_EUSER or PW_EIO and one line that names the file and the fault: a missing shard,
+ * a tensor in two shards, damage. *out is NULL then. */
+enum pw_code pw_weights_open(struct pw_weights **out, const char *path, struct pw_err *err);
+void pw_weights_close(struct pw_weights *w); /* NULL is a no-op */
+
+/* The tensors, sorted by name. The set owns them. */
+struct pw_weights_tensor *pw_weights_list(struct pw_weights *w, int *n);
+struct pw_weights_tensor *pw_weights_find(struct pw_weights *w, const char *name); /* NULL: absent */
+/* The header of a GGUF file; NULL: it is safetensors. */
+const struct pw_gguf *pw_weights_gguf(const struct pw_weights *w);
+/* Writes row `row` to out [columns]. The tensor must be readable. */
+void pw_weights_row(const struct pw_weights_tensor *t, int64_t row, float *out);
+/* Computes a digest of all files: SHA-256 of the file, or of the digests of shards by name. Returns the
+ * number of bytes in the files. It reads all of them. */
+size_t pw_weights_sha(const struct pw_weights *w, char digits[65]);
+
+#endif

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# foreign.sh - tests model from=PATH from the command line: notes, prompts, the task of numbers, several arms, and that
+# a session re-runs and resumes the same bits, or says that the file is missing or has changed.
+. "$(dirname "$0")/lib.sh"
+
+GGUF=$PEWTER_SOURCE_DIR/tests/golden/gguf
+cd "$WORK" || exit 1
+said() { # said PATTERN: the output has such a line
+    grep -Eq "$1" said || fail "no '$1' in: $(cat said)"
+}
+refused() { # refused COMMANDS PATTERN: they fail with one line
+    "$PEWTER" -c "$1" >out 2>said && fail "'$1' does not fail"
+    [ "$(wc -l <said)" = 1 ] || fail "more than one line: $(cat said)"
+    said "$2"
+}
+
+mkdir m
+cp "$GGUF/llama.gguf" m/
+"$PEWTER" --session one -c 'model from=m/llama.gguf; prompt 2 7 22 17; train 3; eval samples=2; pe alibi; train 2' \
+    >said 2>&1 || fail "$(cat said)"
+said '^m/llama.gguf: llama, 13.2 k parameters, 52.9 kB of weights; files of 14.3 kB, sha256 [0-9a-f]{16}$'
+said "^the task is now 'ids vocab=24'"
+said '^arm 1: 2 layers, width 32, context 64, encoding rotary base=500 dims=8 pairing=half; optim batch=1'
+said '^prompt     #2 #7 #22 #17 $'
+said '^continued  #'
+said 'step 5: loss'
+"$PEWTER" replay one --verify >said 2>&1 || fail "not equal: $(cat said)"
+said '^equal: '
+"$PEWTER" --session one -c 'train 2; digest' >said 2>&1 || fail "not resumed: $(cat said)"
+said '^continues at step 5'
+
+# ---- the file is gone, then another one has its name: the session resumes from its checkpoint, but is not re-run
+mv m/llama.gguf m/moved.gguf
+"$PEWTER" replay one --verify >said 2>&1 && fail "re-run without the file"
+said 'm/llama.gguf: is missing, and the session has no copy of it'
+"$PEWTER" --session one -c 'train 1' >said 2>&1 || fail "not resumed: $(cat said)"
+cp "$GGUF/gpt2.gguf" m/llama.gguf
+"$PEWTER" replay one --verify >said 2>&1 && fail "re-run with another file"
+said 'm/llama.gguf: has changed since the session read it: its SHA-256 differs'
+
+# ---- several arms, contexts, errors
+"$PEWTER" -c "task ids vocab=24; arm add alibi; model from=m/moved.gguf context=32 arm=2; model from=$GGUF/qwen3.gguf arm=1
+prompt 3 4" >said 2>&1 || fail "$(cat said)"
+said '^arm 2: 2 layers, width 32, context 32'
+said '^arm 1: 1 layers, width 16, context 64'
+refused 'arm add alibi; model from=m/moved.gguf' "the file's vocabulary has 24 tokens, the task's 14: run 'task ids vocab=24' first"
+refused 'model from=m/none' 'm/none: there is no such file or folder'
+refused 'model from=m' 'm: no model.safetensors and no model.safetensors.index.json'
+refused 'model from=m/moved.gguf layers=3' "'layers' beside from="
+refused 'model tiny from=m/moved.gguf' "'tiny' beside from="
+refused 'model from=m/moved.gguf context=9' 'the longest sample has 16 positions, this model reads 9'
+refused "model from=$GGUF/gpt2.gguf context=65" 'has the shape \[64,16\]; the config needs \[65,16\]'
+head -c 3000 m/moved.gguf >m/short.gguf
+refused 'model from=m/short.gguf' 'm/short.gguf: the file is truncated'
