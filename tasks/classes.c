@@ -42,8 +42,9 @@ static enum pw_token_class class_of_token(const struct pw_vocab *v, int token)
 {
     if ((token == PW_PAD || token == PW_EOS) && !v->plain)
         return PW_TOKEN_WORD;
-    return v->pieces == PW_PIECES_TOKENS ? class_of_piece(v->tokenizer, token - PW_PIECE)
-                                         : class_of(v->words[token]);
+    if (v->pieces == PW_PIECES_TOKENS && token >= pw_tokens_count(v->tokenizer))
+        return PW_TOKEN_WORD;
+    return v->pieces == PW_PIECES_TOKENS ? class_of_piece(v->tokenizer, token) : class_of(v->words[token]);
 }
 
 /* Returns the last token of a task's prompts; -1: they differ. */

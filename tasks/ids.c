@@ -44,6 +44,12 @@ static int vocab_of(const void *o)
     return ((const struct ids_opts *)o)->vocab;
 }
 
+static bool own_ids(const void *o)
+{
+    (void)o;
+    return true;
+}
+
 static double inputs(const void *o, struct pw_pair at)
 {
     (void)o;
@@ -130,7 +136,7 @@ const struct pw_task pw_task_ids = {
     .read = read_text,
     .example = "17 4 17 4",
     .window = window,
-    .own_ids = true,
+    .own_ids = own_ids,
     .suggest = suggest,
     .refused = refused,
 };

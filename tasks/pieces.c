@@ -83,49 +83,54 @@ static void add_number(const struct pw_vocab *v, char label[LABEL], int id)
     while (pw_vocab_find(v, label, n) >= 0 && n + 10 < LABEL);
 }
 
-void pw_vocab_add_tokens(struct pw_vocab *v, const struct pw_tokens *tokenizer)
+void pw_vocab_add_tokens(struct pw_vocab *v, const struct pw_tokens *tokenizer, int n)
 {
-    int n = pw_tokens_count(tokenizer);
+    int pieces = pw_tokens_count(tokenizer);
     v->pieces = PW_PIECES_TOKENS;
     v->tokenizer = tokenizer;
-    for (int id = 0; id < n; id++) {
+    for (int id = 0; id < pieces || id < n; id++) {
         char label[LABEL];
-        pw_tokens_label(tokenizer, id, label);
+        if (id < pieces)
+            pw_tokens_label(tokenizer, id, label);
+        else
+            snprintf(label, sizeof label, "#%d", id);
         if (pw_vocab_find(v, label, strlen(label)) >= 0)
             add_number(v, label, id);
         pw_vocab_add(v, label);
     }
 }
 
-/* Returns the bytes of a token of a tokenizer, and their number. */
-static const char *bytes_of(const struct pw_vocab *v, int token, size_t *n)
+/* Is the token's word its text? Padding, end mark and unused tokens have no other. */
+static bool is_word(const struct pw_vocab *v, int token)
 {
-    return pw_tokens_bytes(v->tokenizer, token - PW_PIECE, n);
+    return v->pieces == PW_PIECES_WORDS ||
+           (v->pieces == PW_PIECES_TOKENS ? token >= pw_tokens_count(v->tokenizer) : token < PW_PIECE);
 }
 
 void pw_vocab_put(const struct pw_vocab *v, int token, struct pw_str *out)
 {
     char bytes[4] = {(char)(token - PW_PIECE)};
     size_t n = 1;
-    if (v->pieces == PW_PIECES_CHARS && token >= PW_PIECE)
+    const char *s = bytes;
+    if (is_word(v, token))
+        n = strlen(s = v->words[token]);
+    else if (v->pieces == PW_PIECES_TOKENS)
+        s = pw_tokens_bytes(v->tokenizer, token, &n);
+    else if (v->pieces == PW_PIECES_CHARS)
         n = pw_utf8_put(bytes, v->chars[token - PW_PIECE]);
-    if (v->pieces == PW_PIECES_WORDS || token < PW_PIECE)
-        pw_str_add(out, "%s", v->words[token]);
-    else if (v->pieces == PW_PIECES_TOKENS) {
-        const char *s = bytes_of(v, token, &n);
-        pw_str_put(out, s, n);
-    } else
-        pw_str_put(out, bytes, n);
+    pw_str_put(out, s, n);
 }
 
 size_t pw_vocab_bytes(const struct pw_vocab *v, int token)
 {
     char bytes[4];
-    if (v->pieces == PW_PIECES_WORDS || token < PW_PIECE)
-        return strlen(v->words[token]);
     size_t n;
-    if (v->pieces == PW_PIECES_TOKENS)
-        return bytes_of(v, token, &n), n;
+    if (is_word(v, token))
+        return strlen(v->words[token]);
+    if (v->pieces == PW_PIECES_TOKENS) {
+        (void)pw_tokens_bytes(v->tokenizer, token, &n);
+        return n;
+    }
     return v->pieces == PW_PIECES_CHARS ? pw_utf8_put(bytes, v->chars[token - PW_PIECE]) : 1;
 }
 
@@ -150,7 +155,7 @@ static int cut_tokens(const struct pw_vocab *v, const char *text, size_t n, int 
     struct pw_token_list list = {0};
     enum pw_code code = pw_tokens_encode(v->tokenizer, text, n, &list, err);
     for (size_t i = 0; i < list.n && i < (size_t)max; i++)
-        tokens[i] = PW_PIECE + list.ids[i];
+        tokens[i] = list.ids[i];
     int count = code != PW_OK ? -1 : (int)list.n;
     pw_token_list_fini(&list);
     return count;

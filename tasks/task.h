@@ -167,7 +167,9 @@ struct pw_task {
     /* Returns true if an evaluation over a range looks at this length; it always does at both ends of the
      * range. NULL: every length. */
     bool (*looks_at)(const void *opts, int length);
-    bool own_ids; /* words lists all tokens by id: no padding and no end mark are added */
+    /* Returns true if words lists all tokens by id, so that no padding and no end mark are added; NULL:
+     * false. */
+    bool (*own_ids)(const void *opts);
     /* Appends a prompt to type. */
     void (*suggest)(const void *opts, struct pw_str *out);
     /* Its styles of text=, a prefix of enum pw_text_style; NULL: all of them. */
@@ -206,7 +208,7 @@ struct pw_vocab {
     enum pw_pieces pieces; /* how text is cut; unless WORDS, words are labels */
     bool plain;            /* ids are those of another program: there is no padding and no end mark */
     /* private */
-    const struct pw_tokens *tokenizer; /* TOKENS: token PW_PIECE + i is its id i; borrowed */
+    const struct pw_tokens *tokenizer; /* TOKENS: tokens are its ids; borrowed */
     uint32_t *chars;                   /* CHARS: the code point of token PW_PIECE + i, ascending */
     int *hash;
     int n_hash;
@@ -223,12 +225,13 @@ int pw_vocab_cut(const struct pw_vocab *v, const char *text, int *tokens, int ma
 void pw_vocab_fini(struct pw_vocab *v);
 
 /* ---- pieces.c: tokens of running text */
-#define PW_PIECE 2 /* the first byte, character or piece, behind padding and end mark */
-/* Adds a token for each byte; for each of n characters, in ascending order; or for each id of a tokenizer,
- * which must outlive the vocabulary. The vocabulary has padding and end mark, and nothing else. */
+#define PW_PIECE 2 /* the first byte or character, behind padding and end mark */
+/* Adds a token for each byte, or for each of n characters, in ascending order, to a vocabulary that has
+ * padding and end mark, and nothing else. pw_vocab_add_tokens adds a token for each id of a tokenizer to an
+ * empty plain vocabulary, and then unused ones up to n in all; the tokenizer must outlive the vocabulary. */
 void pw_vocab_add_bytes(struct pw_vocab *v);
 void pw_vocab_add_chars(struct pw_vocab *v, const uint32_t *chars, int n);
-void pw_vocab_add_tokens(struct pw_vocab *v, const struct pw_tokens *tokenizer);
+void pw_vocab_add_tokens(struct pw_vocab *v, const struct pw_tokens *tokenizer, int n);
 /* Appends the text of a token: its word, or what its label stands for. */
 void pw_vocab_put(const struct pw_vocab *v, int token, struct pw_str *out);
 /* Returns the bytes of a token's text. */

@@ -412,7 +412,8 @@ enum pw_code pw_taskset_init(struct pw_taskset *set, const char *text, struct pw
         pw_taskset_fini(set);
         return code;
     }
-    set->vocab.plain = set->n == 1 && set->use[0].task->own_ids;
+    set->vocab.plain =
+        set->n == 1 && set->use[0].task->own_ids != NULL && set->use[0].task->own_ids(&set->use[0].o);
     if (!set->vocab.plain) {
         pw_vocab_add(&set->vocab, "<pad>");
         pw_vocab_add(&set->vocab, "</s>");

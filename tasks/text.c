@@ -22,6 +22,7 @@
 #include "tasks/tokenizer.h"
 
 #define MAX_LENGTH 4096
+#define MAX_VOCAB  (1 << 20)
 #define OWN_TEXT   "chronicle.txt"
 #define EXAMPLE    24 /* bytes of a suggested prompt */
 #define SHA        16 /* digits of a SHA-256 */
@@ -34,6 +35,7 @@ struct text_opts {
     char tokens[384];
     char sha[SHA + 1];
     char tokenizer[SHA + 1];
+    int vocab;
     struct pw_tokens *pieces;  /* owned; NULL: bytes or characters */
     struct pw_documents *text; /* owned; open_text loads it */
 };
@@ -57,6 +59,8 @@ static const struct pw_opt opts[] = {
      "first 16 digits of the text's SHA-256, so that no other text is taken for it; a session adds them"},
     {"tokenizer", PW_OPT_TEXT, offsetof(struct text_opts, tokenizer), "", 0, 0, NULL, SHA + 1,
      "first 16 digits of the SHA-256 of the tokenizer's file; a session adds them, too"},
+    {"vocab", PW_OPT_INT, offsetof(struct text_opts, vocab), "0", 0, MAX_VOCAB, NULL, PW_OPT_LATER,
+     "tokens of a model that has more than the tokenizer, as 'model from=' sets it; 0: the tokenizer's"},
     {0},
 };
 
@@ -110,10 +114,14 @@ static enum pw_code check(const void *o, struct pw_err *err)
 {
     enum pw_pieces kind = kind_of(opts_of(o));
     const char *tokens = opts_of(o)->tokens;
-    if (kind == PW_PIECES_TOKENS && !pw_text_ends(tokens, ".json"))
-        return pw_fail(err, PW_EUSER,
-                       "text: tokens=%.240s: allowed are bytes, chars, and a file whose name ends in .json",
-                       tokens);
+    if (kind == PW_PIECES_TOKENS && !pw_text_ends(tokens, ".json") && !pw_text_ends(tokens, ".gguf"))
+        return pw_fail(
+            err, PW_EUSER,
+            "text: tokens=%.240s: allowed are bytes, chars, and a file whose name ends in .json or .gguf",
+            tokens);
+    if (kind != PW_PIECES_TOKENS && opts_of(o)->vocab > 0)
+        return pw_fail(err, PW_EUSER, "text: vocab=%d: tokens=%s has its own number of tokens",
+                       opts_of(o)->vocab, tokens);
     if (kind != PW_PIECES_TOKENS && opts_of(o)->tokenizer[0] != '\0')
         return pw_fail(err, PW_EUSER, "text: tokenizer=%s: tokens=%s have no tokenizer",
                        opts_of(o)->tokenizer, tokens);
@@ -134,6 +142,11 @@ static void close_text(void *o)
     pw_tokens_close(opt->pieces);
     opt->text = NULL;
     opt->pieces = NULL;
+}
+
+static bool own_ids(const void *o)
+{
+    return kind_of(opts_of(o)) == PW_PIECES_TOKENS;
 }
 
 static const char *unit(const struct text_opts *opt)
@@ -196,6 +209,9 @@ static enum pw_code open_tokenizer(struct text_opts *opt, struct pw_err *err)
             "text: %.200s is not the tokenizer that tokenizer=%s names, its SHA-256 begins with %s; "
             "restore it, or start with a new 'task text'",
             opt->tokens, opt->tokenizer, digits);
+    if (code == PW_OK && opt->vocab > 0 && opt->vocab < pw_tokens_count(opt->pieces))
+        return pw_fail(err, PW_EUSER, "text: vocab=%d: %.200s has %d tokens", opt->vocab, opt->tokens,
+                       pw_tokens_count(opt->pieces));
     return code;
 }
 
@@ -291,7 +307,7 @@ static int window(const void *o, const struct pw_item *item, int *tokens)
     if (opts_of(o)->pieces != NULL) {
         const int *ids = d->list[item->v[0]].ids + start_of(item);
         for (int i = 0; i <= item->length; i++)
-            tokens[i] = PW_PIECE + ids[i];
+            tokens[i] = ids[i];
         return item->length + 1;
     }
     const char *s = pw_documents_text(d, item->v[0], start_of(item), item->length + 1, &bytes),
@@ -315,7 +331,7 @@ static void words(const void *o, struct pw_vocab *v)
 {
     const struct pw_documents *d = opts_of(o)->text;
     if (opts_of(o)->pieces != NULL)
-        pw_vocab_add_tokens(v, opts_of(o)->pieces);
+        pw_vocab_add_tokens(v, opts_of(o)->pieces, opts_of(o)->vocab);
     else if (d->chars)
         pw_vocab_add_chars(v, d->alphabet, d->n_alphabet);
     else
@@ -434,6 +450,7 @@ const struct pw_task pw_task_text = {
     .read = read_text,
     .example = "TEXT",
     .window = window,
+    .own_ids = own_ids,
     .looks_at = looks_at,
     .suggest = suggest,
     .refused = refused,

@@ -105,11 +105,31 @@ static enum pw_code read_file(struct content *c, const char *path, struct pw_err
     return PW_OK;
 }
 
+/* A GGUF file holds a model and can have gigabytes, so it is mapped. No copy or witness is kept of it:
+ * tokenizer= has its digest. */
+static enum pw_code open_gguf(struct pw_tokens **t, const char *path, char digits[65], struct pw_err *err)
+{
+    struct content c = {0};
+    const char *data;
+    struct pw_err cause;
+    enum pw_code code = pw_file_map(path, &data, &c.n, &cause);
+    if (code != PW_OK)
+        return fail_read(&cause, err);
+    uint8_t sha[32];
+    pw_sha256_of(sha, data, c.n);
+    pw_sha256_text(digits, sha);
+    pw_file_unmap(data, c.n);
+    code = pw_tokens_open(t, path, &cause);
+    return code == PW_OK ? PW_OK : pw_fail(err, code, "text: tokens=%s", cause.msg);
+}
+
 enum pw_code pw_tokenizer_open(struct pw_tokens **t, const char *path, char digits[65], struct pw_err *err)
 {
     struct content c = {0};
     struct pw_err cause;
     *t = NULL;
+    if (pw_text_ends(path, ".gguf"))
+        return open_gguf(t, path, digits, err);
     enum pw_code code = read_file(&c, path, err);
     if (code == PW_OK) {
         code = pw_tokens_open_text(t, c.data, c.n, path, &cause);

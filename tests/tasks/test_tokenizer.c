@@ -130,7 +130,7 @@ static void a_prompt_is_encoded_text(void **state)
         assert_int_equal(x.n, list.n);
         assert_int_equal(x.n_prompt, list.n);
         for (int i = 0; i < x.n; i++)
-            assert_int_equal(x.tokens[i], PW_PIECE + list.ids[i]);
+            assert_int_equal(x.tokens[i], list.ids[i]);
         put_tokens(&set, x.tokens, x.n, &text);
         assert_string_equal(text.s + (text.s[0] == ' '), "In the year\n1066 ✓");
         assert_int_equal(pw_taskset_prompt(&set, "In the year↵1066 ✓", 3, &x, &err), PW_EUSER);
@@ -162,14 +162,14 @@ static void labels_and_classes(void **state)
         {"7", PW_TOKEN_DIGIT},     {"·the", PW_TOKEN_WORD},
         {"e", PW_TOKEN_SYMBOL},    {"·a", PW_TOKEN_SYMBOL},
         {"·", PW_TOKEN_SEPARATOR}, {"↵", PW_TOKEN_SEPARATOR},
-        {".", PW_TOKEN_SEPARATOR}, {"</s>", PW_TOKEN_WORD},
+        {".", PW_TOKEN_SEPARATOR}, {"#481", PW_TOKEN_WORD},
         {"<0xC3>", PW_TOKEN_WORD}, {"<|endoftext|>", PW_TOKEN_WORD},
         {"1", PW_TOKEN_DIGIT},     {"<0x7F>", PW_TOKEN_SEPARATOR},
     };
     struct pw_taskset set;
     (void)state;
-    open_set(&set, FROM "gpt2.json");
-    assert_int_equal(set.vocab.n, 2 + 480);
+    open_set(&set, FROM "gpt2.json vocab=482"); /* a model with two more tokens than its tokenizer */
+    assert_int_equal(set.vocab.n, 482);
     unsigned char *classes = malloc((size_t)set.vocab.n);
     assert_non_null(classes);
     pw_taskset_classes(&set, classes);
@@ -183,9 +183,9 @@ static void labels_and_classes(void **state)
         assert_int_equal(token_of(&set, word), id);
     }
     pw_taskset_fini(&set);
-    open_set(&set, FROM "llama2.json"); /* its end mark and padding have the labels of the task's */
-    assert_int_equal(set.vocab.n, 2 + 640);
-    assert_int_equal(token_of(&set, "</s>#2"), PW_PIECE + 2);
+    open_set(&set, FROM "llama2.json");
+    assert_int_equal(set.vocab.n, 640);
+    assert_int_equal(token_of(&set, "</s>"), 2);
     pw_taskset_fini(&set);
 }
 
@@ -282,6 +282,11 @@ static void bad_tokenizers_are_named(void **state)
     }
     struct pw_taskset set;
     struct pw_err err;
+    assert_int_equal(pw_taskset_init(&set, FROM "gpt2.json vocab=479", &err), PW_EUSER);
+    assert_non_null(strstr(err.msg, "vocab=479: "));
+    assert_non_null(strstr(err.msg, " has 480 tokens"));
+    assert_int_equal(pw_taskset_init(&set, "text vocab=479", &err), PW_EUSER);
+    assert_non_null(strstr(err.msg, "vocab=479: tokens=bytes has its own number of tokens"));
     assert_int_equal(pw_taskset_init(&set, FROM "gpt2.json tokenizer=0123456789abcdef", &err), PW_EUSER);
     assert_non_null(strstr(err.msg, "is not the tokenizer that tokenizer=0123456789abcdef names"));
     struct pw_str line = {0};

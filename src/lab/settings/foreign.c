@@ -4,10 +4,13 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
 #include "lab/settings/settings.h"
+
+#define TEXT_LENGTH 64 /* trained context of the text that is set, in tokens */
 
 /* Fills the settings of the arm. context 0: the model's own. */
 static enum pw_code settle(const struct pw_foreign *f, struct pw_replica *settings, int context,
@@ -29,11 +32,44 @@ static enum pw_code settle(const struct pw_foreign *f, struct pw_replica *settin
     return code;
 }
 
-/* Finds the task of numbers if the lab's vocabulary is not the model's; else *other stays empty. */
-static enum pw_code find_task(struct pw_lab *lab, const struct pw_foreign_info *info,
+/* Appends the path of the model's tokenizer: tokenizer.json in its folder, or its GGUF file. */
+static void name_tokenizer(const char *path, struct pw_str *out)
+{
+    const char *slash = strrchr(path, '/');
+    struct stat st;
+    bool folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    if (pw_text_ends(path, ".gguf"))
+        pw_str_add(out, "%s", path);
+    else if (folder)
+        pw_str_add(out, "%s/tokenizer.json", path);
+    else
+        pw_str_add(out, "%.*stokenizer.json", slash != NULL ? (int)(slash - path) + 1 : 0, path);
+}
+
+/* Makes the task of pewter's own text in the model's tokens. Its evaluations reach twice the trained length,
+ * so the length is half of what the model reads. Fails if there is no tokenizer that can be read. */
+static enum pw_code make_text(const struct pw_foreign_info *info, const char *path, int context,
                               struct pw_taskset *other, struct pw_err *err)
 {
+    struct pw_str tokenizer = {0}, text = {0};
+    int length = context > 2 * TEXT_LENGTH ? TEXT_LENGTH : (context - 1) / 2;
+    name_tokenizer(path, &tokenizer);
+    pw_str_add(&text, "text tokens=");
+    pw_str_quote(&text, tokenizer.s);
+    pw_str_add(&text, " lengths=%d vocab=%d", length > 1 ? length : 1, info->cfg.vocab);
+    enum pw_code code = pw_taskset_init(other, text.s, err);
+    pw_str_fini(&tokenizer);
+    pw_str_fini(&text);
+    return code;
+}
+
+/* Finds another task if the lab's vocabulary is not the model's: running text if the model's tokenizer is
+ * there, or numbers. Else *other stays empty. */
+static enum pw_code find_task(struct pw_lab *lab, const struct pw_foreign_info *info, const char *path,
+                              int context, struct pw_taskset *other, struct pw_err *err)
+{
     char text[64];
+    struct pw_err why;
     if (lab->tasks.vocab.plain && lab->tasks.vocab.n == info->cfg.vocab)
         return PW_OK;
     if (pw_lab_n_arms(lab) > 1)
@@ -41,6 +77,9 @@ static enum pw_code find_task(struct pw_lab *lab, const struct pw_foreign_info *
                        "model: the file's vocabulary has %d tokens, the task's %d: run 'task ids vocab=%d' "
                        "first (it applies to all arms), or drop the other arms",
                        info->cfg.vocab, lab->tasks.vocab.n, info->cfg.vocab);
+    if (make_text(info, path, context, other, &why) == PW_OK)
+        return PW_OK;
+    pw_lab_note(lab, "tokens are numbers: %s", why.msg);
     snprintf(text, sizeof text, "ids vocab=%d", info->cfg.vocab);
     return pw_taskset_init(other, text, err);
 }
@@ -73,8 +112,10 @@ static void put(struct pw_lab *lab, struct pw_taskset *old, const struct pw_repl
     struct pw_str pe = {0};
     if (old != NULL) {
         pw_lab_put_task(lab, old, fresh, 1);
-        pw_lab_note(lab, "the task is now 'ids vocab=%d': tokens are numbers (#17), as the model counts them",
-                    lab->tasks.vocab.n);
+        struct pw_str task = {0};
+        pw_taskset_print(&lab->tasks, &task);
+        pw_lab_note(lab, "the task is now '%s'", task.s);
+        pw_str_fini(&task);
     } else {
         pw_lab_put(lab, fresh, 1);
         pw_lab_emit_arm(lab, pw_lab_arm(lab, fresh->id), true);
@@ -98,7 +139,7 @@ static enum pw_code import(struct pw_lab *lab, struct pw_replica *arm, struct pw
     note_size(lab, info, path);
     enum pw_code code = settle(f, &settings, context, err);
     if (code == PW_OK)
-        code = find_task(lab, info, &other, err);
+        code = find_task(lab, info, path, settings.cfg.context, &other, err);
     if (other.n > 0)
         lab->tasks = other; /* the model is built for its vocabulary */
     if (code == PW_OK)
