@@ -63,7 +63,7 @@ V_INLINE void tile2(int M, int n, int K, const float *a, size_t ras, size_t cas,
 
 #define TILES(M)                                                                                             \
     case M:                                                                                                  \
-        if (WIDE && n > 16)                                                                                  \
+        if ((WIDE || (M) == 1) && n > 16)                                                                    \
             tile2(M, n, K, a, ras, cas, b, bs, c, ldc, add);                                                 \
         else                                                                                                 \
             tile1(M, n, K, a, ras, cas, b, bs, c, ldc, add);                                                 \
@@ -122,7 +122,7 @@ int PW_OP(tile_rows)(int m)
 void PW_OP(panel)(int m, int n, int K, const float *a, size_t ras, size_t cas, const float *b, size_t bs,
                   float *c, size_t ldc, bool add)
 {
-    if (!WIDE && n > 16) {
+    if (!WIDE && n > 16 && m > 1) { /* one row reads the panel once, in the order of memory */
         PW_OP(panel)(m, 16, K, a, ras, cas, b, bs, c, ldc, add);
         PW_OP(panel)(m, n - 16, K, a, ras, cas, b + 16, bs, c + 16, ldc, add);
         return;
