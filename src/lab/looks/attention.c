@@ -157,11 +157,14 @@ static void remember(struct pw_lab *lab, const struct pw_replica *arm, const str
 {
     if (same_pass(lab, arm, &e->u.attention) != NULL)
         return;
-    struct pw_event less = *e;
-    struct pw_ev_attention *a = &less.u.attention;
-    a->map = a->score = a->content = a->bias = a->terms = NULL;
     pw_lab_forget_heads(lab);
-    lab->heads = pw_event_copy(&less);
+    lab->heads = pw_event_copy(e);
+    struct pw_ev_attention *a = &lab->heads->u.attention;
+    uint16_t **const of_head[] = {&a->map, &a->score, &a->content, &a->bias, &a->terms};
+    for (size_t i = 0; i < sizeof of_head / sizeof *of_head; i++) {
+        free(*of_head[i]);
+        *of_head[i] = NULL;
+    }
     lab->heads_tokens = pw_copy(lab->pin.tokens, (size_t)a->T, sizeof(int));
     lab->heads_generation = pw_model_generation(arm->model);
 }

@@ -288,9 +288,8 @@ static bool move_key(struct pw_ui *ui, int k, struct pw_str *line)
 static void next_score(struct pw_ui *ui)
 {
     const struct pw_ev_attention *a = pw_att_shown(ui);
-    int n = a != NULL ? pw_att_n_scores(a) : 0;
 
-    ui->attention.score = n > 0 ? (ui->attention.score + 1) % n : 0;
+    ui->attention.score = a != NULL ? pw_att_next_score(ui, a) : 0;
 }
 
 /* Switches the inspected head off, or on again. */

@@ -125,6 +125,8 @@ void pw_att_draw_heads(const struct pw_ui *ui, const struct pw_att *w, struct pw
 /* Finds the head drawn at a cell of the same rectangle; false: there is none. */
 bool pw_att_head_at(const struct pw_ui *ui, const struct pw_att *w, struct pw_rect r, int y, int x,
                     int *layer, int *head);
+/* Returns the index of the score behind the one that the heads show (pw_att_score_at). */
+int pw_att_next_score(const struct pw_ui *ui, const struct pw_ev_attention *a);
 /* Draws the maps at the bottom of r. Returns the number of rows, 0 if they do not fit. */
 int pw_att_draw_small(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r);
 

@@ -372,9 +372,31 @@ static struct pw_rect body_of(struct pw_rect r)
     return r;
 }
 
+/* Returns the score that the heads show: the chosen one, or the next that these tokens define. */
+static int chosen_score(const struct pw_ui *ui, const struct pw_ev_attention *a)
+{
+    int n = pw_att_n_scores(a), chosen = n > 0 ? pw_att_score_at(a, ui->attention.score % n) : 0;
+
+    for (int i = 0; i < n; i++) {
+        int score = pw_att_score_at(a, (ui->attention.score + i) % n);
+        if (strongest(a, score) >= 0)
+            return score;
+    }
+    return chosen;
+}
+
+int pw_att_next_score(const struct pw_ui *ui, const struct pw_ev_attention *a)
+{
+    int n = pw_att_n_scores(a), shown = chosen_score(ui, a), next = n > 0 ? ui->attention.score % n : 0;
+
+    for (int i = 0; i < n && pw_att_score_at(a, next) != shown; i++)
+        next = (next + 1) % n;
+    return n > 0 ? (next + 1) % n : 0;
+}
+
 void pw_att_draw_heads(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r)
 {
-    int n = pw_att_n_scores(w->a), score = n > 0 ? pw_att_score_at(w->a, ui->attention.score % n) : 0;
+    int score = chosen_score(ui, w->a);
     struct pw_rect body = body_of(r);
     struct tiles t;
     bool maps = fit_maps(w, &ui->look, body, &t);
