@@ -174,6 +174,11 @@ int pw_tok_find_vocab(const struct pw_tokens *t, const char *piece, size_t n);
 /* Returns the index of the merge of two ids, or -1. */
 int pw_tok_find_merge(const struct pw_tokens *t, int left, int right);
 
+/* ---- gguf.c: builds the object of a tokenizer.json from n bytes of a GGUF file; the caller deletes it.
+ * Messages begin with the file's name. */
+enum pw_code pw_tok_gguf_object(cJSON **root, const char *bytes, size_t n, const char *name,
+                                struct pw_err *err);
+
 /* ---- added.c */
 enum pw_code pw_tok_read_added(struct pw_tokens *t, const cJSON *list, struct pw_err *err);
 /* Builds the trees, when pieces and normaliser are known. */
