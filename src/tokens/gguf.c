@@ -1,12 +1,15 @@
 /* gguf.c - the tokenizer inside of a GGUF file: its metadata become the object of a tokenizer.json, so that
  * one reader checks and builds both.
  *
- * Of the metadata only byte-level pair encoding is read. The name in tokenizer.ggml.pre stands for an
+ * Two models are read: pair encoding of bytes (gpt2), and SentencePiece's pair encoding with scores (llama).
+ * For gpt2, the name in tokenizer.ggml.pre stands for an
  * expression that the file does not hold, so a name that is not in the table below is refused: a guess would
  * give other ids than the model was trained on. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/gguf.h"
 #include "base/json.h"
 #include "tokens/tokens_int.h"
@@ -37,11 +40,16 @@ static const struct pre pres[] = {
     {.name = "qwen2", .words = (GPT4_BEFORE "\\p{N}" GPT4_AFTER), .nfc = true},
 };
 
-/* The metadata, and the object that is built from them. */
+#define SPACE "\xe2\x96\x81" /* the character that stands for a space in SentencePiece's pieces */
+
+/* The metadata, and the object that is built from them. llama: SentencePiece's model, with scores [pieces]
+ * in place of merges; prefix: it puts a space before a text. */
 struct source {
     const struct pw_gguf *g;
     cJSON *root, *model, *added;
-    const struct pre *pre;
+    const struct pre *pre; /* of gpt2 */
+    float *scores;
+    bool llama, prefix;
     struct pw_err *err;
 };
 
@@ -100,8 +108,8 @@ static enum pw_code read_list(const struct source *s, const char *key, bool text
 
 /* A walk over the texts of a list. item: the next one's index. */
 struct walk {
-    const struct source *s;
-    const struct pw_gguf_value *types;
+    struct source *s;
+    const struct pw_gguf_value *types, *scores;
     cJSON *list;
     const char *key;
     int item;
@@ -127,6 +135,27 @@ static bool take_text(struct walk *w, const char *text, size_t n)
     return w->code == PW_OK;
 }
 
+/* Keeps the score of an item for its merges: only normal pieces merge. */
+static bool take_score(struct walk *w, int type)
+{
+    struct source *s = w->s;
+    const char *text = pw_str_text(&w->text);
+    double score = 0;
+    if (!pw_gguf_number(w->scores, (uint64_t)w->item, &score) || !isfinite(score))
+        w->code =
+            pw_fail(s->err, PW_EUSER, "tokenizer.ggml.scores: item %d must be a finite number", w->item);
+    else if (type == USER_DEFINED && strstr(text, SPACE) != NULL)
+        w->code =
+            pw_fail(s->err, PW_EUSER,
+                    "tokenizer.ggml.tokens: item %d is user-defined and has a space, which can't be read; "
+                    "put tokenizer.json beside it",
+                    w->item);
+    else if (type == UNKNOWN && cJSON_GetObjectItemCaseSensitive(s->model, "unk_token") == NULL)
+        pw_json_str(s->model, "unk_token", text);
+    s->scores[w->item] = type == NORMAL ? (float)score : NAN;
+    return w->code == PW_OK;
+}
+
 static void add_token(void *arg, const char *text, size_t n)
 {
     struct walk *w = arg;
@@ -139,6 +168,8 @@ static void add_token(void *arg, const char *text, size_t n)
                     w->item, NORMAL, BYTE);
         return;
     }
+    if (w->scores != NULL && !take_score(w, (int)type))
+        return;
     pw_json_num(w->list, pw_str_text(&w->text), w->item);
     if (type == UNKNOWN || type == CONTROL || type == USER_DEFINED) {
         cJSON *o = pw_json_add(w->s->added);
@@ -172,6 +203,16 @@ static enum pw_code add_tokens(struct source *s)
         return pw_fail(s->err, PW_EUSER,
                        "tokenizer.ggml.token_type has %llu items, tokenizer.ggml.tokens %llu",
                        (unsigned long long)w.types->n, (unsigned long long)tokens->n);
+    if (s->llama) {
+        code = read_list(s, "tokenizer.ggml.scores", false, PW_TOKENS_MOST, &w.scores);
+        if (code != PW_OK)
+            return code;
+        if (w.scores->n != tokens->n)
+            return pw_fail(s->err, PW_EUSER,
+                           "tokenizer.ggml.scores has %llu items, tokenizer.ggml.tokens %llu",
+                           (unsigned long long)w.scores->n, (unsigned long long)tokens->n);
+        s->scores = pw_alloc((size_t)tokens->n, sizeof *s->scores);
+    }
     w.list = cJSON_AddObjectToObject(s->model, "vocab");
     pw_gguf_strings(tokens, add_token, &w);
     pw_str_fini(&w.text);
@@ -237,6 +278,36 @@ static void add_steps(struct source *s)
     cJSON_AddBoolToObject(s->model, "ignore_merges", pre->ignore_merges);
 }
 
+/* Adds a step that replaces text to a list. */
+static void add_replace(cJSON *list, const char *from, const char *to)
+{
+    cJSON *o = typed(pw_json_add(list), "Replace");
+    pw_json_str(cJSON_AddObjectToObject(o, "pattern"), "String", from);
+    pw_json_str(o, "content", to);
+}
+
+static void add_llama_steps(struct source *s)
+{
+    cJSON *list = cJSON_AddArrayToObject(typed(cJSON_AddObjectToObject(s->root, "normalizer"), "Sequence"),
+                                         "normalizers");
+    if (s->prefix)
+        pw_json_str(typed(pw_json_add(list), "Prepend"), "prepend", SPACE);
+    add_replace(list, " ", SPACE);
+    list = cJSON_AddArrayToObject(typed(cJSON_AddObjectToObject(s->root, "decoder"), "Sequence"), "decoders");
+    add_replace(list, SPACE, " ");
+    typed(pw_json_add(list), "ByteFallback");
+    typed(pw_json_add(list), "Fuse");
+    if (s->prefix) {
+        cJSON *strip = typed(pw_json_add(list), "Strip");
+        pw_json_str(strip, "content", " ");
+        pw_json_num(strip, "start", 1);
+        pw_json_num(strip, "stop", 0);
+    }
+    cJSON_AddBoolToObject(s->model, "byte_fallback", true);
+    cJSON_AddBoolToObject(s->model, "fuse_unk", true);
+    cJSON_AddArrayToObject(s->model, "merges"); /* the scores decide */
+}
+
 /* Adds the begin mark as the step that puts it before a text. */
 static enum pw_code add_begin(struct source *s)
 {
@@ -245,7 +316,7 @@ static enum pw_code add_begin(struct source *s)
     int n = cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(s->model, "vocab"));
     double id = -1;
     bool wanted = false;
-    enum pw_code code = read_flag(s, "tokenizer.ggml.add_bos_token", s->pre->begin, &wanted);
+    enum pw_code code = read_flag(s, "tokenizer.ggml.add_bos_token", s->llama || s->pre->begin, &wanted);
     if (code != PW_OK || !wanted)
         return code;
     if (v == NULL || v->array || !pw_gguf_number(v, 0, &id) || !(id >= 0 && id < n) || id != (int)id)
@@ -262,47 +333,65 @@ static enum pw_code add_begin(struct source *s)
 
 /* ---- the file */
 
-/* Fails unless the tokenizer is byte pair encoding of bytes, with the text as it is. */
-static enum pw_code check_kind(const struct source *s)
+/* Refuses SentencePiece's normalisation of text, which the metadata hold in a form of its own. */
+static enum pw_code check_llama(const struct source *s)
+{
+    static const char map[] = "tokenizer.ggml.precompiled_charsmap",
+                      blanks[] = "tokenizer.ggml.remove_extra_whitespaces";
+    const struct pw_gguf_value *v = pw_gguf_find(s->g, map);
+    bool removes = false;
+    enum pw_code code = read_flag(s, blanks, false, &removes);
+    if (code == PW_OK && (removes || (v != NULL && v->n > 0)))
+        return pw_fail(s->err, PW_EUSER, "%s is not supported; put tokenizer.json beside it",
+                       removes ? blanks : map);
+    return code;
+}
+
+/* Reads the model, and whether a space is put before a text. */
+static enum pw_code read_kind(struct source *s)
 {
     char model[NAME_BYTES];
-    bool prefix = false;
     enum pw_code code = read_name(s, "tokenizer.ggml.model", model);
-    if (code == PW_OK && strcmp(model, "gpt2") != 0)
+    if (code != PW_OK)
+        return code;
+    s->llama = strcmp(model, "llama") == 0;
+    if (!s->llama && strcmp(model, "gpt2") != 0)
         return pw_fail(s->err, PW_EUSER,
                        "the tokenizer '%s' of a GGUF file can't be read; put tokenizer.json beside it",
                        model);
-    if (code == PW_OK)
-        code = read_flag(s, "tokenizer.ggml.add_space_prefix", false, &prefix);
-    if (code == PW_OK && prefix)
+    code = read_flag(s, "tokenizer.ggml.add_space_prefix", s->llama, &s->prefix);
+    if (code == PW_OK && s->prefix && !s->llama)
         return pw_fail(s->err, PW_EUSER,
                        "tokenizer.ggml.add_space_prefix must be false for the model 'gpt2'");
+    if (code == PW_OK)
+        code = s->llama ? check_llama(s) : find_pre(s);
     return code;
 }
 
 static enum pw_code build(struct source *s)
 {
-    enum pw_code code = check_kind(s);
-    if (code == PW_OK)
-        code = find_pre(s);
+    enum pw_code code = read_kind(s);
     if (code != PW_OK)
         return code;
     s->model = cJSON_AddObjectToObject(s->root, "model");
     s->added = cJSON_AddArrayToObject(s->root, "added_tokens");
     code = add_tokens(s);
-    if (code == PW_OK)
+    if (code == PW_OK && s->llama)
+        add_llama_steps(s);
+    else if (code == PW_OK)
         code = add_merges(s);
-    if (code == PW_OK)
+    if (code == PW_OK && !s->llama)
         add_steps(s);
     return code == PW_OK ? add_begin(s) : code;
 }
 
-enum pw_code pw_tok_gguf_object(cJSON **root, const char *bytes, size_t n, const char *name,
+enum pw_code pw_tok_gguf_object(cJSON **root, float **scores, const char *bytes, size_t n, const char *name,
                                 struct pw_err *err)
 {
     struct pw_gguf g;
     struct pw_err cause;
     *root = NULL;
+    *scores = NULL;
     enum pw_code code = pw_gguf_open(&g, bytes, n, name, err);
     if (code != PW_OK)
         return code;
@@ -311,8 +400,10 @@ enum pw_code pw_tok_gguf_object(cJSON **root, const char *bytes, size_t n, const
     pw_gguf_close(&g);
     if (code == PW_OK) {
         *root = s.root;
+        *scores = s.scores;
         return PW_OK;
     }
     cJSON_Delete(s.root);
+    free(s.scores);
     return pw_fail(err, code, "%.160s: %s", name, cause.msg);
 }

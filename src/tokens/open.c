@@ -25,6 +25,7 @@ void pw_tokens_close(struct pw_tokens *t)
     free(t->slots);
     free(t->merges);
     free(t->pair_slots);
+    free(t->scores);
     pw_tok_chain_fini(&t->normal);
     pw_tok_chain_fini(&t->pre);
     pw_tok_chain_fini(&t->decoder);
@@ -240,11 +241,13 @@ static enum pw_code parse(cJSON **root, const char *json, size_t n, const char *
                          nul ? "a text of it has a NUL character" : "is not valid JSON, or too deep");
 }
 
-/* Builds the tokenizer from an object, which is deleted. */
-static enum pw_code build(struct pw_tokens **t, cJSON *root, const char *name, struct pw_err *err)
+/* Builds the tokenizer from an object, which is deleted, and from scores, which it then owns. */
+static enum pw_code build(struct pw_tokens **t, cJSON *root, float *scores, const char *name,
+                          struct pw_err *err)
 {
     struct pw_err cause;
     *t = pw_alloc(1, sizeof **t);
+    (*t)->scores = scores;
     enum pw_code code = read_all(*t, root, &cause);
     cJSON_Delete(root);
     if (code == PW_OK)
@@ -258,10 +261,11 @@ enum pw_code pw_tokens_open_text(struct pw_tokens **t, const char *text, size_t 
                                  struct pw_err *err)
 {
     cJSON *root;
+    float *scores = NULL;
     *t = NULL;
-    enum pw_code code = pw_gguf_is(text, n) ? pw_tok_gguf_object(&root, text, n, name, err)
+    enum pw_code code = pw_gguf_is(text, n) ? pw_tok_gguf_object(&root, &scores, text, n, name, err)
                                             : parse(&root, text, n, name, err);
-    return code == PW_OK ? build(t, root, name, err) : code;
+    return code == PW_OK ? build(t, root, scores, name, err) : code;
 }
 
 static enum pw_code open_gguf(struct pw_tokens **t, const char *path, struct pw_err *err)
@@ -269,12 +273,13 @@ static enum pw_code open_gguf(struct pw_tokens **t, const char *path, struct pw_
     const char *bytes;
     size_t n;
     cJSON *root;
+    float *scores;
     enum pw_code code = pw_file_map(path, &bytes, &n, err);
     if (code != PW_OK)
         return code;
-    code = pw_tok_gguf_object(&root, bytes, n, path, err);
+    code = pw_tok_gguf_object(&root, &scores, bytes, n, path, err);
     pw_file_unmap(bytes, n);
-    return code == PW_OK ? build(t, root, path, err) : code;
+    return code == PW_OK ? build(t, root, scores, path, err) : code;
 }
 
 enum pw_code pw_tokens_open(struct pw_tokens **t, const char *path, struct pw_err *err)

@@ -11,8 +11,8 @@
  * error if the file has no unk_token; tokenizers drops it. Text that is not UTF-8 is an error. Characters
  * that are newer than the Unicode tables of PCRE2 and utf8proc can be split otherwise.
  *
- * In a GGUF file the model must be gpt2, and tokenizer.ggml.pre one of default, gpt-2, smollm, llama-bpe and
- * qwen2. Control tokens are special, and user-defined ones are cut out of the text as it is.
+ * In a GGUF file the model must be llama, or gpt2 with a tokenizer.ggml.pre of default, gpt-2, smollm,
+ * llama-bpe or qwen2. Control tokens are special, and user-defined ones are cut out of the text as it is.
  *
  * Errors are PW_EUSER with one line, or PW_ENOMEM. An opened tokenizer is read-only, for any thread. */
 #ifndef PW_TOKENS_H

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "base/sha256.h"
 #include "ref_lines.h"
 #include "tokens/tokens.h"
 
@@ -119,10 +120,71 @@ static void ids_are_those_of_tokenizer_json(void **state)
     ref_lines_fini(&lines);
 }
 
+/* ---- scores in place of merges */
+
+static void add_line(const struct pw_tokens *t, const struct pw_str *line, struct pw_str *ids,
+                     struct pw_str *text)
+{
+    struct pw_token_list list = {0};
+    struct pw_err err = {.msg = ""};
+    const char *s = pw_str_text(line);
+    if (strstr(s, "<unk>") != NULL || strstr(s, "<s>") != NULL || strstr(s, "</s>") != NULL)
+        return;
+    assert_int_equal(pw_tokens_encode(t, s, line->len, &list, &err), PW_OK);
+    assert_int_equal(pw_tokens_decode(t, list.ids, list.n, true, text, &err), PW_OK);
+    for (size_t k = 0; k < list.n; k++)
+        pw_str_add(ids, "%s%d", k > 0 ? " " : "", list.ids[k]);
+    pw_str_put(ids, "\n", 1);
+    pw_str_put(text, "\n", 1);
+    pw_token_list_fini(&list);
+}
+
+static void check_digest(const struct pw_str *s, const char *expected, const char *what, int block)
+{
+    uint8_t sha[32];
+    char digits[65];
+    pw_sha256_of(sha, s->s, s->len);
+    pw_sha256_text(digits, sha);
+    digits[16] = '\0';
+    if (strcmp(digits, expected) != 0)
+        fail_msg("block %d: the %s differ", block, what);
+}
+
+static void scores_give_the_ids_of_sentencepiece(void **state)
+{
+    struct ref_lines lines;
+    struct pw_str line = {0};
+    struct pw_tokens *t = open_gguf("scores");
+    char expected[2][17];
+    int before = -1;
+    FILE *f = fopen(REF_TOKENIZERS "scores.ids", "r");
+    (void)state;
+    assert_non_null(f);
+    ref_lines_init(&lines);
+    for (int block = 0; block < LINES / 100; block++) {
+        struct pw_str ids = {0}, text = {0};
+        for (int i = 0; i < 100; i++) {
+            ref_line(&lines, 3, (uint64_t)(block * 100 + i), &line);
+            add_line(t, &line, &ids, &text);
+        }
+        assert_int_equal(fscanf(f, "%16s %16s\n", expected[0], expected[1]), 2);
+        check_digest(&ids, expected[0], "ids", block);
+        check_digest(&text, expected[1], "texts", block);
+        pw_str_fini(&ids);
+        pw_str_fini(&text);
+    }
+    assert_int_equal(pw_tokens_before(t, &before, 1), 1);
+    assert_int_equal(before, 1);
+    fclose(f);
+    pw_tokens_close(t);
+    pw_str_fini(&line);
+    ref_lines_fini(&lines);
+}
+
 /* ---- metadata that are wrong */
 
-/* A line of the metadata. The value's first letter is its type: s a text, i a number, f a flag; in capitals
- * a list, with its items between bars. NULL: the line is left out. */
+/* A line of the metadata. The value's first letter is its type: s a text, i a number, e a fraction, f a flag;
+ * in capitals a list, with its items between bars. NULL: the line is left out. */
 struct line {
     const char *key, *value;
 };
@@ -130,7 +192,11 @@ static const struct line good[] = {
     {"model", "sgpt2"},       {"pre", "sgpt-2"},  {"tokens", "Sa|b|ab"},
     {"token_type", "I1|1|1"}, {"merges", "Sa b"},
 };
-enum { GOOD = sizeof good / sizeof *good };
+#define LLAMA                                                                                                \
+    {                                                                                                        \
+        "model", "sllama"                                                                                    \
+    }
+enum { GOOD = sizeof good / sizeof *good, CHANGES = 5 };
 
 static void put_number(struct pw_str *out, uint64_t x, size_t n)
 {
@@ -143,10 +209,17 @@ static void put_bytes(struct pw_str *out, const char *s, size_t n)
     pw_str_put(out, s, n);
 }
 
+static void put_fraction(struct pw_str *out, float x)
+{
+    pw_str_put(out, (const char *)&x, sizeof x);
+}
+
 static void put_item(struct pw_str *out, char type, const char *s, size_t n)
 {
     if (type == 's')
         put_bytes(out, s, n);
+    else if (type == 'e')
+        put_fraction(out, strtof(s, NULL));
     else
         put_number(out, (uint64_t)strtol(s, NULL, 10), type == 'f' ? 1 : 4);
 }
@@ -167,7 +240,7 @@ static void put_line(struct pw_str *out, const struct line *l)
     put_bytes(out, key, strlen(key));
     if (list)
         put_number(out, 9, 4);
-    put_number(out, type == 's' ? 8 : type == 'f' ? 7 : 5, 4);
+    put_number(out, type == 's' ? 8 : type == 'f' ? 7 : type == 'e' ? 6 : 5, 4);
     if (list)
         put_number(out, n, 8);
     for (; n > 0; n--) {
@@ -180,20 +253,19 @@ static void put_line(struct pw_str *out, const struct line *l)
     }
 }
 
-/* Builds a file of the good lines, with two of them replaced or added. */
-static void build(struct pw_str *out, const struct line *first, const struct line *second)
+/* Builds a file of the good lines, with some of them replaced or added. */
+static void build(struct pw_str *out, const struct line *changes)
 {
-    const struct line *changes[] = {first, second};
     struct pw_str lines = {0};
     uint64_t n = 0;
-    bool used[2] = {false, false};
-    for (int i = 0; i < GOOD + 2; i++) {
-        const struct line *l = i < GOOD ? &good[i] : changes[i - GOOD];
+    bool used[CHANGES] = {false};
+    for (int i = 0; i < GOOD + CHANGES; i++) {
+        const struct line *l = i < GOOD ? &good[i] : &changes[i - GOOD];
         if (i >= GOOD && used[i - GOOD])
             continue;
-        for (int k = 0; k < 2 && i < GOOD; k++)
-            if (changes[k]->key != NULL && strcmp(changes[k]->key, l->key) == 0) {
-                l = changes[k];
+        for (int k = 0; k < CHANGES && i < GOOD; k++)
+            if (changes[k].key != NULL && strcmp(changes[k].key, good[i].key) == 0) {
+                l = &changes[k];
                 used[k] = true;
             }
         if (l->key == NULL || l->value == NULL)
@@ -213,52 +285,61 @@ static void build(struct pw_str *out, const struct line *first, const struct lin
 static void wrong_metadata_are_refused_by_one_line(void **state)
 {
     static const struct {
-        struct line first, second;
+        struct line changes[CHANGES];
         const char *message;
     } cases[] = {
-        {{"model", NULL}, {0}, "the metadata 'tokenizer.ggml.model' is missing"},
-        {{"model", "i3"}, {0}, "tokenizer.ggml.model must be a text of less than 64 bytes"},
-        {{"model", "Sgpt2"}, {0}, "tokenizer.ggml.model must be a text"},
-        {{"model", "sg\npt"}, {0}, "tokenizer.ggml.model must be a text"},
-        {{"model", "s~"}, {0}, "tokenizer.ggml.model must be a text"},
-        {{"model", "sllama"}, {0}, "the tokenizer 'llama' of a GGUF file can't be read; put tokenizer.json"},
-        {{"pre", NULL}, {0}, "the metadata 'tokenizer.ggml.pre' is missing"},
-        {{"pre", "stekken"},
-         {0},
-         "'tekken' is not supported; allowed are default, gpt-2, smollm, llama-bpe,"},
-        {{"tokens", NULL}, {0}, "the metadata 'tokenizer.ggml.tokens' is missing"},
-        {{"tokens", "I1|2|3"}, {0}, "tokenizer.ggml.tokens must be a list of 1 to 1048576 texts"},
-        {{"tokens", "sabc"}, {0}, "tokenizer.ggml.tokens must be a list"},
-        {{"tokens", "S"}, {0}, "tokenizer.ggml.tokens must be a list"},
-        {{"tokens", "Sa|b|a"}, {0}, "the piece 'a' is there twice"},
-        {{"tokens", "Sa||ab"}, {0}, "the piece of id 1 is empty"},
-        {{"tokens", "Sa|~|ab"}, {0}, "tokenizer.ggml.tokens: item 1 is not valid UTF-8, or has a NUL"},
-        {{"tokens", "Sa|b@|ab"}, {0}, "tokenizer.ggml.tokens: item 1 is not valid UTF-8, or has a NUL"},
-        {{"token_type", NULL}, {0}, "the metadata 'tokenizer.ggml.token_type' is missing"},
-        {{"token_type", "I1|1"}, {0}, "tokenizer.ggml.token_type has 2 items, tokenizer.ggml.tokens 3"},
-        {{"token_type", "I1|1|1|1"}, {0}, "tokenizer.ggml.token_type has 4 items, tokenizer.ggml.tokens 3"},
-        {{"token_type", "S1|1|1"}, {0}, "tokenizer.ggml.token_type must be a list of 1 to 1048576 numbers"},
-        {{"token_type", "I1|7|1"}, {0}, "item 1 must be a number from 1 to 6"},
-        {{"token_type", "I1|1|-1"}, {0}, "item 2 must be a number from 1 to 6"},
-        {{"merges", NULL}, {0}, "the metadata 'tokenizer.ggml.merges' is missing"},
-        {{"merges", "Sa b|b c"}, {0}, "merges: entry 1: 'c' is not in the vocabulary"},
-        {{"merges", "Sab"}, {0}, "merges: entry 0 must be"},
-        {{"merges", "Sa ~"}, {0}, "tokenizer.ggml.merges: item 0 is not valid UTF-8"},
-        {{"merges", "I1"}, {0}, "tokenizer.ggml.merges must be a list of 1 to 4194304 texts"},
-        {{"add_space_prefix", "f1"}, {0}, "tokenizer.ggml.add_space_prefix must be false"},
-        {{"add_bos_token", "i1"}, {0}, "tokenizer.ggml.add_bos_token must be true or false"},
-        {{"add_bos_token", "f1"}, {0}, "tokenizer.ggml.bos_token_id must be a number from 0 to 2"},
-        {{"add_bos_token", "f1"}, {"bos_token_id", "i3"}, "bos_token_id must be a number from 0 to 2"},
-        {{"add_bos_token", "f1"}, {"bos_token_id", "i-1"}, "bos_token_id must be a number from 0 to 2"},
-        {{"add_bos_token", "f1"}, {"bos_token_id", "sab"}, "bos_token_id must be a number from 0 to 2"},
-        {{"pre", "sllama-bpe"}, {0}, "tokenizer.ggml.bos_token_id must be a number from 0 to 2"},
+        {{{"model", NULL}}, "the metadata 'tokenizer.ggml.model' is missing"},
+        {{{"model", "i3"}}, "tokenizer.ggml.model must be a text of less than 64 bytes"},
+        {{{"model", "Sgpt2"}}, "tokenizer.ggml.model must be a text"},
+        {{{"model", "sg\npt"}}, "tokenizer.ggml.model must be a text"},
+        {{{"model", "s~"}}, "tokenizer.ggml.model must be a text"},
+        {{{"model", "sbert"}}, "the tokenizer 'bert' of a GGUF file can't be read; put tokenizer.json"},
+        {{{"pre", NULL}}, "the metadata 'tokenizer.ggml.pre' is missing"},
+        {{{"pre", "stekken"}}, "'tekken' is not supported; allowed are default, gpt-2, smollm, llama-bpe,"},
+        {{{"tokens", NULL}}, "the metadata 'tokenizer.ggml.tokens' is missing"},
+        {{{"tokens", "I1|2|3"}}, "tokenizer.ggml.tokens must be a list of 1 to 1048576 texts"},
+        {{{"tokens", "sabc"}}, "tokenizer.ggml.tokens must be a list"},
+        {{{"tokens", "S"}}, "tokenizer.ggml.tokens must be a list"},
+        {{{"tokens", "Sa|b|a"}}, "the piece 'a' is there twice"},
+        {{{"tokens", "Sa||ab"}}, "the piece of id 1 is empty"},
+        {{{"tokens", "Sa|~|ab"}}, "tokenizer.ggml.tokens: item 1 is not valid UTF-8, or has a NUL"},
+        {{{"tokens", "Sa|b@|ab"}}, "tokenizer.ggml.tokens: item 1 is not valid UTF-8, or has a NUL"},
+        {{{"token_type", NULL}}, "the metadata 'tokenizer.ggml.token_type' is missing"},
+        {{{"token_type", "I1|1"}}, "tokenizer.ggml.token_type has 2 items, tokenizer.ggml.tokens 3"},
+        {{{"token_type", "I1|1|1|1"}}, "tokenizer.ggml.token_type has 4 items, tokenizer.ggml.tokens 3"},
+        {{{"token_type", "S1|1|1"}}, "tokenizer.ggml.token_type must be a list of 1 to 1048576 numbers"},
+        {{{"token_type", "I1|7|1"}}, "item 1 must be a number from 1 to 6"},
+        {{{"token_type", "I1|1|-1"}}, "item 2 must be a number from 1 to 6"},
+        {{{"merges", NULL}}, "the metadata 'tokenizer.ggml.merges' is missing"},
+        {{{"merges", "Sa b|b c"}}, "merges: entry 1: 'c' is not in the vocabulary"},
+        {{{"merges", "Sab"}}, "merges: entry 0 must be"},
+        {{{"merges", "Sa ~"}}, "tokenizer.ggml.merges: item 0 is not valid UTF-8"},
+        {{{"merges", "I1"}}, "tokenizer.ggml.merges must be a list of 1 to 4194304 texts"},
+        {{{"add_space_prefix", "f1"}}, "tokenizer.ggml.add_space_prefix must be false"},
+        {{{"add_bos_token", "i1"}}, "tokenizer.ggml.add_bos_token must be true or false"},
+        {{{"add_bos_token", "f1"}}, "tokenizer.ggml.bos_token_id must be a number from 0 to 2"},
+        {{{"add_bos_token", "f1"}, {"bos_token_id", "i3"}}, "bos_token_id must be a number from 0 to 2"},
+        {{{"add_bos_token", "f1"}, {"bos_token_id", "i-1"}}, "bos_token_id must be a number from 0 to 2"},
+        {{{"add_bos_token", "f1"}, {"bos_token_id", "sab"}}, "bos_token_id must be a number from 0 to 2"},
+        {{LLAMA}, "the metadata 'tokenizer.ggml.scores' is missing"},
+        {{LLAMA, {"scores", "I1"}}, "tokenizer.ggml.scores has 1 items, tokenizer.ggml.tokens 3"},
+        {{LLAMA, {"scores", "Sa"}}, "tokenizer.ggml.scores must be a list of 1 to 1048576 numbers"},
+        {{LLAMA, {"scores", "E0|nan|1"}}, "tokenizer.ggml.scores: item 1 must be a finite number"},
+        {{LLAMA, {"scores", "E0|-inf|1"}}, "tokenizer.ggml.scores: item 1 must be a finite number"},
+        {{LLAMA, {"scores", "E0|1|2"}}, "tokenizer.ggml.bos_token_id must be a number from 0 to 2"},
+        {{LLAMA, {"scores", "E0|1|2"}, {"remove_extra_whitespaces", "f1"}},
+         "whitespaces is not supported; put"},
+        {{LLAMA, {"scores", "E0|1|2"}, {"precompiled_charsmap", "I1"}},
+         "precompiled_charsmap is not supported"},
+        {{LLAMA, {"scores", "E0|1|2"}, {"token_type", "I1|2|9"}}, "item 2 must be a number from 1 to 6"},
+        {{{"pre", "sllama-bpe"}}, "tokenizer.ggml.bos_token_id must be a number from 0 to 2"},
     };
     struct pw_str file = {0};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct pw_tokens *t;
         struct pw_err err = {.msg = ""};
-        build(&file, &cases[i].first, &cases[i].second);
+        build(&file, cases[i].changes);
         enum pw_code code = pw_tokens_open_text(&t, file.s, file.len, "it", &err);
         if (code != PW_EUSER || t != NULL || strncmp(err.msg, "it: ", 4) != 0 ||
             strchr(err.msg, '\n') != NULL || strstr(err.msg, cases[i].message) == NULL)
@@ -269,18 +350,18 @@ static void wrong_metadata_are_refused_by_one_line(void **state)
 
 static void a_begin_mark_is_put_before(void **state)
 {
-    static const struct line yes = {"add_bos_token", "f1"}, mark = {"bos_token_id", "i2"}, none = {0};
-    const struct {
-        const struct line *first, *second;
+    static const struct {
+        struct line changes[CHANGES];
         int n;
-    } cases[] = {{&none, &none, 0}, {&none, &mark, 0}, {&yes, &mark, 1}};
+    } cases[] = {
+        {{{0}}, 0}, {{{"bos_token_id", "i2"}}, 0}, {{{"bos_token_id", "i2"}, {"add_bos_token", "f1"}}, 1}};
     struct pw_str file = {0};
     (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct pw_tokens *t;
         struct pw_err err = {.msg = ""};
         int id = -1;
-        build(&file, cases[i].first, cases[i].second);
+        build(&file, cases[i].changes);
         if (pw_tokens_open_text(&t, file.s, file.len, "it", &err) != PW_OK)
             fail_msg("%s", err.msg);
         assert_int_equal(pw_tokens_before(t, &id, 1), cases[i].n);
@@ -290,12 +371,36 @@ static void a_begin_mark_is_put_before(void **state)
     pw_str_fini(&file);
 }
 
+/* Builds a model with scores for these pieces, and expects its refusal. */
+static void refuse_pieces(const char *tokens, const char *types, const char *scores, const char *message)
+{
+    const struct line changes[CHANGES] = {
+        LLAMA, {"tokens", tokens}, {"token_type", types}, {"scores", scores}, {"bos_token_id", "i0"}};
+    struct pw_str file = {0};
+    struct pw_tokens *t;
+    struct pw_err err = {.msg = ""};
+    build(&file, changes);
+    assert_int_equal(pw_tokens_open_text(&t, file.s, file.len, "it", &err), PW_EUSER);
+    assert_null(t);
+    if (strstr(err.msg, message) == NULL || strchr(err.msg, '\n') != NULL)
+        fail_msg("%s: %s", message, err.msg);
+    pw_str_fini(&file);
+}
+
+static void wrong_pieces_with_scores_are_refused(void **state)
+{
+    (void)state;
+    refuse_pieces("Sa|b|ab|ba", "I1|1|1|1", "E0|0|5|5", "the pieces of ids 2 and 3 have the same score");
+    refuse_pieces("Sa|b", "I1|1", "E0|0|0", "tokenizer.ggml.scores has 3 items, tokenizer.ggml.tokens 2");
+    refuse_pieces("Sa|\xe2\x96\x81\xe2\x96\x81", "I1|4", "E0|0", "item 1 is user-defined and has a space");
+}
+
 static void truncated_files_are_refused(void **state)
 {
-    static const struct line none = {0};
+    static const struct line none[CHANGES] = {{0}};
     struct pw_str file = {0};
     (void)state;
-    build(&file, &none, &none);
+    build(&file, none);
     for (size_t n = 0; n < file.len; n++) {
         struct pw_tokens *t;
         struct pw_err err = {.msg = ""};
@@ -324,6 +429,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ids_are_those_of_tokenizer_json),
+        cmocka_unit_test(scores_give_the_ids_of_sentencepiece),
+        cmocka_unit_test(wrong_pieces_with_scores_are_refused),
         cmocka_unit_test(wrong_metadata_are_refused_by_one_line),
         cmocka_unit_test(a_begin_mark_is_put_before),
         cmocka_unit_test(truncated_files_are_refused),
