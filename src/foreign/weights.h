@@ -4,8 +4,8 @@
 #ifndef PW_WEIGHTS_H
 #define PW_WEIGHTS_H
 #include "base/err.h"
-#include "foreign/gguf.h"
-#include "foreign/quant.h"
+#include "base/gguf.h"
+#include "base/quant.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

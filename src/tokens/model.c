@@ -101,7 +101,18 @@ static uint32_t pair_slot(const struct pw_tokens *t, int left, int right)
 
 int pw_tok_find_merge(const struct pw_tokens *t, int left, int right)
 {
-    return t->pair_slots[pair_slot(t, left, right)] - 1;
+    int at = t->pair_slots[pair_slot(t, left, right)] - 1;
+    return at >= 0 ? t->merges[at].rank : -1;
+}
+
+void pw_tok_hash_pairs(struct pw_tokens *t)
+{
+    t->n_pair_slots = 16;
+    while (t->n_pair_slots < 2 * (uint32_t)t->n_merges)
+        t->n_pair_slots *= 2;
+    t->pair_slots = pw_alloc(t->n_pair_slots, sizeof *t->pair_slots);
+    for (int i = 0; i < t->n_merges; i++)
+        t->pair_slots[pair_slot(t, t->merges[i].left, t->merges[i].right)] = i + 1;
 }
 
 /* Finds the two pieces of a merge: "a b", or a list of two texts. *left is not NUL-terminated. */
@@ -143,8 +154,8 @@ static enum pw_code read_merge(struct pw_tokens *t, const cJSON *m, struct pw_st
     if (merge.right < 0 || merge.id < 0)
         return pw_fail(err, PW_EUSER, "merges: entry %d: '%.60s' is not in the vocabulary", t->n_merges,
                        merge.right < 0 ? right : pw_str_text(both));
+    merge.rank = t->n_merges;
     t->merges[t->n_merges++] = merge;
-    t->pair_slots[pair_slot(t, merge.left, merge.right)] = t->n_merges; /* the last of equal ones counts */
     return PW_OK;
 }
 
@@ -155,10 +166,6 @@ static enum pw_code read_merges(struct pw_tokens *t, const cJSON *list, struct p
     enum pw_code code = PW_OK;
     int n = cJSON_GetArraySize(list);
     t->merges = pw_alloc((size_t)n, sizeof *t->merges);
-    t->n_pair_slots = 16;
-    while (t->n_pair_slots < 2 * (uint32_t)n)
-        t->n_pair_slots *= 2;
-    t->pair_slots = pw_alloc(t->n_pair_slots, sizeof *t->pair_slots);
     cJSON_ArrayForEach(m, list)
     {
         code = read_merge(t, m, &both, err);
@@ -166,6 +173,8 @@ static enum pw_code read_merges(struct pw_tokens *t, const cJSON *list, struct p
             break;
     }
     pw_str_fini(&both);
+    if (code == PW_OK)
+        pw_tok_hash_pairs(t);
     return code;
 }
 
@@ -226,5 +235,7 @@ enum pw_code pw_tok_read_model(struct pw_tokens *t, const cJSON *model, struct p
         code = read_pieces(t, pw_tok_json_get(model, "vocab"), err);
     if (code == PW_OK)
         code = read_flags(t, model, err);
+    if (code == PW_OK && t->scores != NULL)
+        return pw_tok_score_merges(t, err);
     return code == PW_OK ? read_merges(t, pw_tok_json_get(model, "merges"), err) : code;
 }

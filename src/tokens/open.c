@@ -1,9 +1,10 @@
-/* open.c - opens a tokenizer.json, and closes it. */
+/* open.c - opens the tokenizer of a tokenizer.json or a GGUF file, and closes it. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/gguf.h"
 #include "tokens/tokens_int.h"
 
 void pw_tokens_close(struct pw_tokens *t)
@@ -24,6 +25,7 @@ void pw_tokens_close(struct pw_tokens *t)
     free(t->slots);
     free(t->merges);
     free(t->pair_slots);
+    free(t->scores);
     pw_tok_chain_fini(&t->normal);
     pw_tok_chain_fini(&t->pre);
     pw_tok_chain_fini(&t->decoder);
@@ -216,13 +218,11 @@ static bool has_nul(const char *json)
     return false;
 }
 
-enum pw_code pw_tokens_open_text(struct pw_tokens **t, const char *json, size_t n, const char *name,
-                                 struct pw_err *err)
+/* Parses n bytes of a tokenizer.json; the caller deletes *root. */
+static enum pw_code parse(cJSON **root, const char *json, size_t n, const char *name, struct pw_err *err)
 {
-    struct pw_err cause;
-    enum pw_code code = PW_OK;
     const char *end;
-    *t = NULL;
+    *root = NULL;
     if (n > PW_TOKENS_FILE)
         return pw_fail(err, PW_EUSER, "%.200s: has more than %d bytes", name, PW_TOKENS_FILE);
     if (memchr(json, '\0', n) != NULL || !pw_utf8_valid(json, n))
@@ -233,13 +233,22 @@ enum pw_code pw_tokens_open_text(struct pw_tokens **t, const char *json, size_t 
     memcpy(text, json, n);
     text[n] = '\0';
     bool nul = has_nul(text);
-    cJSON *root = nul ? NULL : cJSON_ParseWithLengthOpts(text, n + 1, &end, true);
+    *root = nul ? NULL : cJSON_ParseWithLengthOpts(text, n + 1, &end, true);
     free(text);
-    if (root == NULL)
-        return pw_fail(err, PW_EUSER, "%.200s: %s", name,
-                       nul ? "a text of it has a NUL character" : "is not valid JSON, or too deep");
+    return *root != NULL
+               ? PW_OK
+               : pw_fail(err, PW_EUSER, "%.200s: %s", name,
+                         nul ? "a text of it has a NUL character" : "is not valid JSON, or too deep");
+}
+
+/* Builds the tokenizer from an object, which is deleted, and from scores, which it then owns. */
+static enum pw_code build(struct pw_tokens **t, cJSON *root, float *scores, const char *name,
+                          struct pw_err *err)
+{
+    struct pw_err cause;
     *t = pw_alloc(1, sizeof **t);
-    code = read_all(*t, root, &cause);
+    (*t)->scores = scores;
+    enum pw_code code = read_all(*t, root, &cause);
     cJSON_Delete(root);
     if (code == PW_OK)
         return PW_OK;
@@ -248,11 +257,39 @@ enum pw_code pw_tokens_open_text(struct pw_tokens **t, const char *json, size_t 
     return pw_fail(err, code, "%.160s: %s", name, cause.msg);
 }
 
+enum pw_code pw_tokens_open_text(struct pw_tokens **t, const char *text, size_t n, const char *name,
+                                 struct pw_err *err)
+{
+    cJSON *root;
+    float *scores = NULL;
+    *t = NULL;
+    enum pw_code code = pw_gguf_is(text, n) ? pw_tok_gguf_object(&root, &scores, text, n, name, err)
+                                            : parse(&root, text, n, name, err);
+    return code == PW_OK ? build(t, root, scores, name, err) : code;
+}
+
+static enum pw_code open_gguf(struct pw_tokens **t, const char *path, struct pw_err *err)
+{
+    const char *bytes;
+    size_t n;
+    cJSON *root;
+    float *scores;
+    enum pw_code code = pw_file_map(path, &bytes, &n, err);
+    if (code != PW_OK)
+        return code;
+    code = pw_tok_gguf_object(&root, &scores, bytes, n, path, err);
+    pw_file_unmap(bytes, n);
+    return code == PW_OK ? build(t, root, scores, path, err) : code;
+}
+
 enum pw_code pw_tokens_open(struct pw_tokens **t, const char *path, struct pw_err *err)
 {
+    static const char suffix[] = ".gguf";
+    size_t n = strlen(path);
     char *json;
-    size_t n;
     *t = NULL;
+    if (n >= sizeof suffix && strcmp(path + n - strlen(suffix), suffix) == 0)
+        return open_gguf(t, path, err);
     enum pw_code code = pw_file_read(path, PW_TOKENS_FILE, &json, &n, err);
     if (code != PW_OK)
         return code;

@@ -1,4 +1,5 @@
-/* tokens.h - tokenizers by tokenizer.json, the file of Hugging Face's library tokenizers.
+/* tokens.h - tokenizers by tokenizer.json, the file of Hugging Face's library tokenizers, or by the metadata
+ * of a GGUF file.
  *
  * Byte pair encoding is read, with pieces of bytes (GPT-2, GPT-NeoX, Llama 3, Qwen) or of characters with
  * single bytes for the rest (LLaMA-2, Gemma). Text becomes ids in four stages, as in that library: added
@@ -10,6 +11,9 @@
  * error if the file has no unk_token; tokenizers drops it. Text that is not UTF-8 is an error. Characters
  * that are newer than the Unicode tables of PCRE2 and utf8proc can be split otherwise.
  *
+ * In a GGUF file the model must be llama, or gpt2 with a tokenizer.ggml.pre of default, gpt-2, smollm,
+ * llama-bpe or qwen2. Control tokens are special, and user-defined ones are cut out of the text as it is.
+ *
  * Errors are PW_EUSER with one line, or PW_ENOMEM. An opened tokenizer is read-only, for any thread. */
 #ifndef PW_TOKENS_H
 #define PW_TOKENS_H
@@ -20,15 +24,16 @@
 #include "base/text.h"
 
 #define PW_TOKENS_MOST  (1 << 20)   /* ids of a tokenizer */
-#define PW_TOKENS_FILE  (128 << 20) /* bytes of a file */
+#define PW_TOKENS_FILE  (128 << 20) /* bytes of a tokenizer.json */
 #define PW_TOKENS_TEXT  (1 << 30)   /* bytes of a text */
 #define PW_TOKENS_LABEL 24          /* bytes of a label, NUL included */
 
 struct pw_tokens;
 
-/* Opens a file, or n bytes of its content, which messages call `name`. On failure *t is NULL. */
+/* Opens a file, or n bytes of its content, which messages call `name`. A path that ends in .gguf is mapped,
+ * not read, and can have any size. Content that begins like GGUF is read as such. On failure *t is NULL. */
 enum pw_code pw_tokens_open(struct pw_tokens **t, const char *path, struct pw_err *err);
-enum pw_code pw_tokens_open_text(struct pw_tokens **t, const char *json, size_t n, const char *name,
+enum pw_code pw_tokens_open_text(struct pw_tokens **t, const char *text, size_t n, const char *name,
                                  struct pw_err *err);
 void pw_tokens_close(struct pw_tokens *t); /* NULL is a no-op */
 

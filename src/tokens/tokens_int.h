@@ -75,9 +75,10 @@ struct pw_tok_tree {
     bool starts[256]; /* bytes with which a token begins */
 };
 
-/* Two ids that become one. A merge of lower index comes first. */
+/* Two ids that become one. A merge of lower rank comes first. rank: the index of the first merge of the same
+ * rank, which has the same id. */
 struct pw_tok_merge {
-    int left, right, id;
+    int left, right, id, rank;
 };
 
 struct pw_tokens {
@@ -92,6 +93,7 @@ struct pw_tokens {
     uint32_t n_slots; /* a power of two */
     struct pw_tok_merge *merges;
     int n_merges;
+    float *scores;   /* [n] owned: the merges follow from them; NaN: none with this piece; NULL: no scores */
     int *pair_slots; /* hash of (left, right): index + 1 */
     uint32_t n_pair_slots;
     int fallback[256]; /* ids of <0xNN>, or -1 */
@@ -171,8 +173,19 @@ enum pw_code pw_tok_add_piece(struct pw_tokens *t, int id, const char *piece, co
 int pw_tok_find_piece(const struct pw_tokens *t, const char *piece, size_t n);
 /* Finds a piece that is in the vocabulary, not only among the added tokens. */
 int pw_tok_find_vocab(const struct pw_tokens *t, const char *piece, size_t n);
-/* Returns the index of the merge of two ids, or -1. */
+/* Hashes the pairs of all merges; of equal ones the last counts. */
+void pw_tok_hash_pairs(struct pw_tokens *t);
+/* Returns the rank of the merge of two ids, or -1. */
 int pw_tok_find_merge(const struct pw_tokens *t, int left, int right);
+
+/* ---- scores.c: fills merges from pieces and scores */
+enum pw_code pw_tok_score_merges(struct pw_tokens *t, struct pw_err *err);
+
+/* ---- gguf.c: builds the object of a tokenizer.json from n bytes of a GGUF file; the caller deletes it.
+ * *scores [pieces] belongs to the caller; NULL: the object has merges. Messages begin with the file's name.
+ */
+enum pw_code pw_tok_gguf_object(cJSON **root, float **scores, const char *bytes, size_t n, const char *name,
+                                struct pw_err *err);
 
 /* ---- added.c */
 enum pw_code pw_tok_read_added(struct pw_tokens *t, const cJSON *list, struct pw_err *err);

@@ -1,5 +1,6 @@
-/* fuzz_tokenizer.c - fuzz target of tokenizers: arbitrary bytes are opened as a tokenizer.json, which then
- * encodes and decodes a text; and arbitrary bytes are a text for a tokenizer that has every kind of step.
+/* fuzz_tokenizer.c - fuzz target of tokenizers: arbitrary bytes are opened as a tokenizer.json or GGUF, which
+ * then encodes and decodes a text; and arbitrary bytes are a text for a tokenizer that has every kind of
+ * step.
  *
  * The first byte chooses: a digit is a text, all else belongs to the file. A text must come back as the bytes
  * of its ids if the tokenizer changes nothing.

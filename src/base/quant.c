@@ -1,6 +1,6 @@
 /* quant.c - dequantises the block formats of GGUF (ggml-quants): a block is a scale, perhaps a minimum, and
  * integers of 4 to 8 bits. The K formats have blocks of 256 with scales of their own for every 16 or 32. */
-#include "foreign/quant.h"
+#include "base/quant.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* gguf.c - reads GGUF headers without trust (ggml's docs/gguf.md): a cursor never moves beyond the file, and
  * counts are limited before anything is allocated for them. */
-#include "foreign/gguf.h"
+#include "base/gguf.h"
 
 #include <stdlib.h>
 #include <string.h>

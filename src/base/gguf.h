@@ -6,7 +6,7 @@
 #ifndef PW_GGUF_H
 #define PW_GGUF_H
 #include "base/err.h"
-#include "foreign/quant.h"
+#include "base/quant.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
