@@ -288,7 +288,7 @@ static void test_overview(void **state)
     assert_says(screen, "2 layers x 4 heads  gold pointers (m: next)  most L1H0 0.84, chance 0.12");
     assert_says(screen, "L1H3 .20");
     assert_says(after(b, 30, 100, "m"), "previous token (m: next)  most L0H0 0.84");
-    assert_silent(after(b, 30, 100, "m"), "not defined here"); /* induction is passed over */
+    assert_silent(after(b, 30, 100, "m"), "not defined here");          /* induction is passed over */
     assert_says(after(b, 30, 100, "mmmmm"), "gold pointers (m: next)"); /* after all other scores */
     after(b, 30, 100, "j");
     assert_string_equal(b->line.s, "inspect layer=+1");
