@@ -94,11 +94,10 @@ static void test_every_model(void **state)
         "layers=2 width=24 heads=3 context=80 norm_at=ff",
         "layers=2 width=12 heads=3 context=80 causal=off",
         "layers=2 width=16 heads=2 context=80 dropout=0.5",
-        "layers=2 width=24 heads=6 kv_heads=2 context=80 gated=on act=silu bias=qkv qk_norm=head "
-        "post_norm=on "
-        "embed_scale=4.9 logit_cap=5",
-        "layers=2 width=16 heads=2 context=80 norm=layernorm bias=mlp head_bias=on parallel=shared "
-        "embed_norm=on",
+        ("layers=2 width=24 heads=6 kv_heads=2 context=80 gated=on act=silu bias=qkv qk_norm=head "
+         "post_norm=on embed_scale=4.9 logit_cap=5"),
+        ("layers=2 width=16 heads=2 context=80 norm=layernorm bias=mlp head_bias=on parallel=shared "
+         "embed_norm=on"),
     };
     static const char *const formulas[] = {
         "expr 'score = 3 * tanh(s / 3)'",

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""A language model in pewter and in transformers: opening, decoding, a forward pass; and the same ids.
+
+    ./dev bench --models [--rounds N] [--threads N]
+
+The model is SmolLM2-135M (`./dev models`), written once as a folder of F32 safetensors that both programs open. PyTorch
+and transformers come from a virtual environment: python3 -m venv build/torch, then its pip installs torch, transformers,
+gguf and accelerate. Turns alternate, so that a noisy machine is noisy for both. Opening leaves out the import of
+transformers, and includes the start of pewter. A ratio above 1 means that pewter is faster."""
+import argparse
+import json
+import os
+import resource
+import statistics
+import subprocess
+import tempfile
+import time
+
+PROMPT = "The capital of France is"
+TOKENS = 48  # that pewter decodes behind a prompt
+LENGTH = 512
+
+
+def write_folder(gguf, folder):
+    """Writes the model of a GGUF file as transformers would have saved it."""
+    from safetensors.torch import save_file
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+    import torch
+
+    where = {"gguf_file": os.path.basename(gguf)}
+    model = AutoModelForCausalLM.from_pretrained(os.path.dirname(gguf), dtype=torch.float32, **where)
+    AutoTokenizer.from_pretrained(os.path.dirname(gguf), **where).save_pretrained(folder)
+    model.config.save_pretrained(folder)
+    weights = {k: v.contiguous() for k, v in model.state_dict().items() if k != "lm_head.weight"}
+    save_file(weights, os.path.join(folder, "model.safetensors"), metadata={"format": "pt"})
+
+
+def events(args, lines):
+    """Runs commands in pewter; returns its events and the seconds of the whole run."""
+    begin = time.monotonic()
+    run = [args.program, "--no-session", "--json", "--threads", str(args.threads), "-c", "\n".join(lines)]
+    out = subprocess.run(run, check=True, capture_output=True, text=True).stdout
+    return [json.loads(line) for line in out.splitlines()], time.monotonic() - begin
+
+
+def of_kind(rows, kind):
+    return [row for row in rows if row["kind"] == kind]
+
+
+def pewter(args, folder):
+    start = f"model from={folder} context=1024"
+    _, opening = events(args, [start])
+    rows, _ = events(args, [start, "prompt " + PROMPT])
+    token = of_kind(rows, "token")
+    decoding = (len(token) - 1) / (token[-1]["time"] - token[0]["time"])
+    text = f"task text tokens={folder}/tokenizer.json vocab=49152 lengths={LENGTH} test={LENGTH}..{LENGTH}"
+    rows, _ = events(args, [start, text, f"eval samples={args.samples}"])
+    command, result = of_kind(rows, "command")[-1], of_kind(rows, "eval")[-1]
+    forward = (result["time"] - command["time"]) / args.samples
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**20
+    return opening, decoding, forward, [row["token"] for row in token], peak
+
+
+def transformers(args, folder):
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+    import torch
+
+    torch.set_num_threads(args.threads)
+    begin = time.monotonic()
+    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    opening = time.monotonic() - begin
+    ids = tokenizer(PROMPT, return_tensors="pt").input_ids
+    with torch.no_grad():
+        model.generate(ids, max_new_tokens=2, do_sample=False)
+        begin = time.monotonic()
+        out = model.generate(ids, max_new_tokens=TOKENS, min_new_tokens=TOKENS, do_sample=False)
+        decoding = TOKENS / (time.monotonic() - begin)
+        many = torch.randint(0, 49152, (1, LENGTH))
+        model(many)
+        begin = time.monotonic()
+        for _ in range(args.samples):
+            model(many)
+        forward = (time.monotonic() - begin) / args.samples
+    return opening, decoding, forward, out[0].tolist()[ids.shape[1]:]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--gguf", required=True)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--samples", type=int, default=4, help="passes of 512 tokens in a round")
+    parser.add_argument("--threads", type=int, default=2)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        write_folder(args.gguf, folder)
+        ours, theirs = [], []
+        for _ in range(args.rounds):
+            ours.append(pewter(args, folder))
+            theirs.append(transformers(args, folder))
+    if any(o[3] != t[3] for o, t in zip(ours, theirs)):
+        print(f"DIFFERENT ids: {ours[0][3]} and {theirs[0][3]}")
+    print(f"SmolLM2-135M, F32, {args.threads} threads, medians of {args.rounds} rounds    pewter  transformers  ratio")
+    for i, (name, faster_is_less) in enumerate(
+        [("opening, s", True), ("decoding, tokens a second", False), (f"a pass of {LENGTH} tokens, s", True)]
+    ):
+        o, t = (statistics.median(row[i] for row in rows) for rows in (ours, theirs))
+        print(f"{name:60}{o:12.2f}{t:14.2f}{t / o if faster_is_less else o / t:7.2f}")
+    print(f"{'memory of pewter at its peak, GiB':60}{max(row[4] for row in ours):12.2f}")
+
+
+if __name__ == "__main__":
+    main()
