@@ -61,7 +61,7 @@ static struct pw_model *load(const char *path, struct pw_backend **be)
 {
     const struct pw_backend_ops *ops = pw_backend_cpu();
     struct pw_foreign *f;
-    struct pw_model *m;
+    struct pw_model *m = NULL;
     struct pw_pe_use_opts pe;
     struct pw_str text = {0};
     struct pw_err err;
