@@ -21,11 +21,11 @@ struct content {
     char digits[65];
 };
 
-static void take_digits(struct content *c)
+static void write_digits(char digits[65], const char *data, size_t n)
 {
     uint8_t sha[32];
-    pw_sha256_of(sha, c->data, c->n);
-    pw_sha256_text(c->digits, sha);
+    pw_sha256_of(sha, data, n);
+    pw_sha256_text(digits, sha);
 }
 
 static void write_witness(const struct content *c, char line[WITNESS_BYTES])
@@ -49,7 +49,7 @@ static enum pw_code read_uncopied(struct content *c, const char *path, struct pw
         return fail_read(&cause, err);
     if (size > c->n)
         return pw_fail(err, PW_EUSER, "text: tokens=%.200s: has more than %d bytes", path, PW_TOKENS_FILE);
-    take_digits(c);
+    write_digits(c->digits, c->data, c->n);
     return PW_OK;
 }
 
@@ -88,7 +88,7 @@ static enum pw_code read_file(struct content *c, const char *path, struct pw_err
         if (code != PW_OK)
             return fail_read(&cause, err);
         if (strncmp(c->data, WITNESS, strlen(WITNESS)) != 0) {
-            take_digits(c);
+            write_digits(c->digits, c->data, c->n);
             return PW_OK;
         }
         char *witness = c->data;
@@ -109,16 +109,14 @@ static enum pw_code read_file(struct content *c, const char *path, struct pw_err
  * tokenizer= has its digest. */
 static enum pw_code open_gguf(struct pw_tokens **t, const char *path, char digits[65], struct pw_err *err)
 {
-    struct content c = {0};
     const char *data;
+    size_t n;
     struct pw_err cause;
-    enum pw_code code = pw_file_map(path, &data, &c.n, &cause);
+    enum pw_code code = pw_file_map(path, &data, &n, &cause);
     if (code != PW_OK)
         return fail_read(&cause, err);
-    uint8_t sha[32];
-    pw_sha256_of(sha, data, c.n);
-    pw_sha256_text(digits, sha);
-    pw_file_unmap(data, c.n);
+    write_digits(digits, data, n);
+    pw_file_unmap(data, n);
     code = pw_tokens_open(t, path, &cause);
     return code == PW_OK ? PW_OK : pw_fail(err, code, "text: tokens=%s", cause.msg);
 }

@@ -213,7 +213,7 @@ static void run_shared(void *arg, int item, int worker)
 
 void pw_ctx_share(struct pw_ctx *c, int n, void (*fn)(struct pw_ctx *c, void *arg, int item), void *arg)
 {
-    if (c->alone != NULL) {
+    if (c->alone != NULL && n > 1) {
         pw_pool_run(c->alone->pool, n, run_shared, &(struct shared){c->alone, fn, arg});
         return;
     }

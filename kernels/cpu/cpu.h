@@ -29,7 +29,7 @@ struct pw_backend {
  * next call with the same ctx. Aborts with a message if there is no memory. */
 float *pw_ctx_scratch(struct pw_ctx *c, size_t n);
 
-/* Call fn(ctx, arg, item) for item = 0..n-1: on all workers if c is alone, otherwise on c. ctx is the
+/* Call fn(ctx, arg, item) for item = 0..n-1: on all workers if c is alone and n > 1, else on c. ctx is the
  * worker's own; its scratch is free for fn, and fn does not call this. */
 void pw_ctx_share(struct pw_ctx *c, int n, void (*fn)(struct pw_ctx *c, void *arg, int item), void *arg);
 

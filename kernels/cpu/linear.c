@@ -153,10 +153,7 @@ void PW_OP(linear_fwd)(struct pw_ctx *c, float *y, float *pre, const float *x, c
         f.cols = (panels + parts - 1) / parts * PW_PANEL;
         items = (m->out + f.cols - 1) / f.cols;
     }
-    if (items > 1)
-        pw_ctx_share(c, items, fwd_columns, &f);
-    else
-        fwd_columns(c, &f, 0);
+    pw_ctx_share(c, items, fwd_columns, &f);
 }
 
 V_INLINE void finish_dx_n(float *dx, const float *t, const float *saved, enum pw_act act, float scale, int R,

@@ -302,6 +302,14 @@ bool pw_gguf_number(const struct pw_gguf_value *v, uint64_t i, double *out)
     return true;
 }
 
+const char *pw_gguf_text(const struct pw_gguf_value *v, uint64_t *n)
+{
+    if (v == NULL || v->type != PW_GGUF_STRING || v->array)
+        return NULL;
+    memcpy(n, v->at, sizeof *n);
+    return v->at + sizeof *n;
+}
+
 void pw_gguf_strings(const struct pw_gguf_value *v, void (*each)(void *arg, const char *text, size_t n),
                      void *arg)
 {

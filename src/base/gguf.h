@@ -67,6 +67,8 @@ void pw_gguf_close(struct pw_gguf *g); /* {0} is a no-op */
 const struct pw_gguf_value *pw_gguf_find(const struct pw_gguf *g, const char *key); /* NULL: absent */
 /* Reads item i of a value as a number; false if it is none. */
 bool pw_gguf_number(const struct pw_gguf_value *v, uint64_t i, double *out);
+/* Returns the text of a value that is one string, [n] bytes in the file; NULL: it is none, or absent. */
+const char *pw_gguf_text(const struct pw_gguf_value *v, uint64_t *n);
 /* Calls each with the strings of a value; not at all if it has no strings. text is not NUL-terminated. */
 void pw_gguf_strings(const struct pw_gguf_value *v, void (*each)(void *arg, const char *text, size_t n),
                      void *arg);

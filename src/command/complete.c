@@ -106,19 +106,22 @@ static void offer_file(void *arg, const char *path)
     offer(arg, path);
 }
 
+/* Can the value be a file's name? */
+static bool is_path(const struct pw_opt *opt)
+{
+    return opt->type == PW_OPT_TEXT && (strcmp(opt->name, "path") == 0 || strcmp(opt->name, "file") == 0 ||
+                                        strcmp(opt->name, "tokens") == 0);
+}
+
 static void offer_values(struct pw_completion *c, const struct typing *ty)
 {
     static const char *const switches[] = {"on", "off", NULL};
     const struct pw_opt *opt = option(ty, c->key);
     if (opt != NULL && opt->type == PW_OPT_SWITCH)
         pw_complete_offer_all(c, switches);
-    else if (opt != NULL && opt->type == PW_OPT_TEXT &&
-             (strcmp(opt->name, "path") == 0 || strcmp(opt->name, "file") == 0))
-        pw_complete_files(c->prefix, offer_file, c);
     else if (opt != NULL && opt->choices != NULL)
         pw_complete_offer_all(c, opt->choices);
-    if (opt != NULL && opt->type == PW_OPT_TEXT &&
-        strcmp(opt->name, "tokens") == 0) /* or a tokenizer's file */
+    if (opt != NULL && is_path(opt))
         pw_complete_files(c->prefix, offer_file, c);
     if (ty->cmd->values != NULL)
         ty->cmd->values(c);

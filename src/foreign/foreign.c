@@ -127,7 +127,7 @@ static enum pw_code check_tensors(struct pw_foreign *f, struct pw_err *err)
     for (int i = 0; i < n && code == PW_OK; i++) {
         struct pw_weights_tensor *t;
         const struct pw_map_row *row;
-        code = pw_map_find(&f->map, &list[i], &f->info.cfg, &t, &row, err);
+        code = pw_map_find(&f->map, &list[i], &t, &row, err);
         f->info.parameters += t != NULL ? pw_param_count(&list[i]) : 0;
     }
     free(list);
@@ -222,7 +222,7 @@ static enum pw_code fill(void *arg, const struct pw_param *p, float *out, bool *
     const struct filling *x = arg;
     struct pw_weights_tensor *t;
     const struct pw_map_row *row = NULL;
-    enum pw_code code = pw_map_find(&x->f->map, p, x->cfg, &t, &row, err);
+    enum pw_code code = pw_map_find(&x->f->map, p, &t, &row, err);
     *filled = t != NULL || !p->pe;
     if (code == PW_OK && *filled)
         code = pw_map_values(&x->f->map, p, x->cfg, t, row, x->order, out, err);

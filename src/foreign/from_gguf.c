@@ -83,13 +83,11 @@ static enum pw_code number_of(const struct pw_gguf *g, const char *path, const c
 /* Copies a string of the metadata; "" without one. */
 static void text_of(const struct pw_gguf *g, const char *key, char *dst, size_t size)
 {
-    const struct pw_gguf_value *v = pw_gguf_find(g, key);
     uint64_t n;
+    const char *text = pw_gguf_text(pw_gguf_find(g, key), &n);
     dst[0] = '\0';
-    if (v == NULL || v->type != PW_GGUF_STRING || v->array)
-        return;
-    memcpy(&n, v->at, sizeof n);
-    snprintf(dst, size, "%.*s", (int)(n < size ? n : size - 1), v->at + sizeof n);
+    if (text != NULL)
+        snprintf(dst, size, "%.*s", (int)(n < size ? n : size - 1), text);
 }
 
 static enum pw_code add_numbers(cJSON *o, const struct pw_gguf *g, const char *path, const char *arch,

@@ -108,13 +108,12 @@ static enum pw_code check_shape(const struct pw_placing *m, const struct pw_para
     return PW_OK;
 }
 
-enum pw_code pw_map_find(const struct pw_placing *m, const struct pw_param *p, const struct pw_config *cfg,
-                         struct pw_weights_tensor **out, const struct pw_map_row **which, struct pw_err *err)
+enum pw_code pw_map_find(const struct pw_placing *m, const struct pw_param *p, struct pw_weights_tensor **out,
+                         const struct pw_map_row **which, struct pw_err *err)
 {
     const char *dot = strrchr(p->name, '.'), *ending = dot;
     char layer[16], name[NAME], first[NAME] = "";
     bool bias = strcmp(dot, ".bias") == 0;
-    (void)cfg;
     size_t n = (size_t)(dot - p->name);
     if (!bias && strcmp(dot, ".weight") != 0) { /* pe.table */
         n = strlen(p->name);

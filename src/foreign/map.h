@@ -21,8 +21,8 @@ struct pw_placing {
 enum pw_code pw_map_prefix(struct pw_placing *m, const char *const *prefixes, struct pw_err *err);
 /* Finds the tensor for a parameter, and checks its shape. *t is NULL if the values are zeros (a bias), or the
  * parameter is none of the file's (of an encoding). Marks *t as used. */
-enum pw_code pw_map_find(const struct pw_placing *m, const struct pw_param *p, const struct pw_config *cfg,
-                         struct pw_weights_tensor **t, const struct pw_map_row **row, struct pw_err *err);
+enum pw_code pw_map_find(const struct pw_placing *m, const struct pw_param *p, struct pw_weights_tensor **t,
+                         const struct pw_map_row **row, struct pw_err *err);
 /* Fails if the file has a tensor that no parameter used and that is not known to be without effect. */
 enum pw_code pw_map_surplus(const struct pw_placing *m, struct pw_err *err);
 /* Writes the values of a parameter to out. order [head_width]: the row of a head in the file for each row in

@@ -83,6 +83,8 @@ void pw_read_set(struct pw_reader *r, const char *option, const char *fmt, ...)
 void pw_read_act(struct pw_reader *r, const char *key, const char *def);
 /* Sets norm_eps, unless it is the default of the norm, which must be set before. */
 void pw_read_eps(struct pw_reader *r, const char *key, double def);
+/* llama.c: sets layers, heads, the gated MLP and its width, and RMS norms. */
+void pw_read_llama_block(struct pw_reader *r);
 /* Sets heads, kv_heads and head_width from HF's keys. */
 void pw_read_heads(struct pw_reader *r);
 

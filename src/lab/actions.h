@@ -150,7 +150,8 @@ enum pw_code pw_lab_construct(struct pw_lab *lab, struct pw_replica *arm, int th
 enum pw_code pw_lab_import_weights(struct pw_lab *lab, const char *path, struct pw_err *err);
 /* Replace an arm by a model that another program wrote (foreign/foreign.h): its weights, its encoding, and
  * its context, or `context` if that is above 0. The arm then has one replica. If the lab has another
- * vocabulary, it changes to the task `ids`, which is allowed with a single arm only. Emits notes about
+ * vocabulary, its task becomes running text in the model's tokens, or `ids` without a tokenizer, which is
+ * allowed with a single arm only. Emits notes about
  * size and encoding. */
 enum pw_code pw_lab_import_model(struct pw_lab *lab, struct pw_replica *arm, const char *path, int context,
                                  struct pw_err *err);

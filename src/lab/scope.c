@@ -4,13 +4,7 @@
 
 #include "lab/actions.h"
 
-const struct pw_opt pw_scope_opts[] = {{.name = "arm",
-                                        .type = PW_OPT_INT,
-                                        .offset = 0,
-                                        .min = 1,
-                                        .max = PW_MAX_ARMS,
-                                        .help = "arm that is meant; default: the current one"},
-                                       {.name = NULL}};
+const struct pw_opt pw_scope_opts[] = {PW_ARM_OPT(0), {.name = NULL}};
 
 const char *const pw_scope_inspected[] = {"inspected", NULL};
 

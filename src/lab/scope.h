@@ -10,6 +10,13 @@ struct pw_lab;
 /* For the member `also` of struct pw_command. */
 extern const struct pw_opt pw_scope_opts[];
 
+/* The option arm=K, an int, for a command with a table `also` of its own. */
+#define PW_ARM_OPT(at)                                                                                       \
+    {                                                                                                        \
+        .name = "arm", .type = PW_OPT_INT, .offset = (at), .min = 1, .max = PW_MAX_ARMS,                     \
+        .help = "arm that is meant; default: the current one"                                                \
+    }
+
 /* The option replica=R of a command that inspects one replica: an int, 0 if not given. */
 #define PW_REPLICA_OPT(target, member)                                                                       \
     {                                                                                                        \

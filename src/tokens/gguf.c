@@ -68,14 +68,13 @@ static bool is_name(const char *s, uint64_t n)
 static enum pw_code read_name(const struct source *s, const char *key, char *out)
 {
     const struct pw_gguf_value *v = pw_gguf_find(s->g, key);
-    uint64_t n = NAME_BYTES;
+    uint64_t n;
+    const char *text = pw_gguf_text(v, &n);
     if (v == NULL)
         return pw_fail(s->err, PW_EUSER, "the metadata '%s' is missing", key);
-    if (v->type == PW_GGUF_STRING && !v->array)
-        memcpy(&n, v->at, sizeof n);
-    if (n >= NAME_BYTES || !is_name(v->at + sizeof n, n))
+    if (text == NULL || n >= NAME_BYTES || !is_name(text, n))
         return pw_fail(s->err, PW_EUSER, "%s must be a text of less than %d bytes", key, NAME_BYTES);
-    memcpy(out, v->at + sizeof n, n);
+    memcpy(out, text, n);
     out[n] = '\0';
     return PW_OK;
 }

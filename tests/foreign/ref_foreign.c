@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/folder.h"
+#include "foreign/foreign.h"
 #include "model/expr/library.h"
 
 void ref_families_open(struct ref_family *x)
@@ -105,4 +106,28 @@ const void *ref_family_numbers(const struct ref_family *x, const char *name, con
     if (t == NULL || t->bytes != n * (t->type == PW_ST_F32 ? 4 : 8))
         fail_msg("no tensor %s of %zu numbers", full, n);
     return t->data;
+}
+
+struct pw_model *ref_foreign_load(const char *path, bool digest, int *context, struct pw_backend **be)
+{
+    const struct pw_backend_ops *ops = pw_backend_cpu();
+    struct pw_foreign *f;
+    struct pw_model *m = NULL;
+    struct pw_pe_use_opts pe;
+    struct pw_str text = {0};
+    struct pw_err err;
+    if (pw_foreign_open(&f, path, digest, &err) != PW_OK)
+        fail_msg("%s", err.msg);
+    struct pw_config cfg = pw_foreign_info(f)->cfg;
+    int own = cfg.context;
+    cfg.context = *context;
+    *context = own;
+    pw_foreign_pe(f, cfg.context, &text);
+    if (pw_pe_parse(&pe, text.s, &cfg, &err) != PW_OK)
+        fail_msg("%s: %s", text.s, err.msg);
+    if (ops->open(be, 1, &err) != PW_OK || pw_foreign_model(&m, f, ops, *be, &cfg, &pe, 1, &err) != PW_OK)
+        fail_msg("%s", err.msg);
+    pw_str_fini(&text);
+    pw_foreign_close(f);
+    return m;
 }

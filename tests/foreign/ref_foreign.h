@@ -3,6 +3,14 @@
 #define PW_REF_FOREIGN_H
 #include "model/safetensors.h"
 #include <cjson/cJSON.h>
+#include <stdbool.h>
+
+struct pw_model;
+struct pw_backend;
+
+/* Opens a folder or file, and makes its model on the cpu with one thread. *context: the wanted one, then that
+ * of the file. The caller closes *be. */
+struct pw_model *ref_foreign_load(const char *path, bool digest, int *context, struct pw_backend **be);
 
 struct ref_family {
     struct pw_st st; /* the file */

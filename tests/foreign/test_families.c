@@ -17,29 +17,6 @@
 enum { T = 24, MORE = 32, N_ROWS = 2, CONTEXT = 64 };
 static const int rows[N_ROWS] = {11, 23};
 
-/* Opens the folder and makes its model on the cpu. */
-static struct pw_model *load(const struct ref_family *x, struct pw_backend **be)
-{
-    const struct pw_backend_ops *ops = pw_backend_cpu();
-    struct pw_foreign *f;
-    struct pw_model *m = NULL;
-    struct pw_pe_use_opts pe;
-    struct pw_str text = {0};
-    struct pw_err err;
-    if (pw_foreign_open(&f, x->folder, false, &err) != PW_OK)
-        fail_msg("%s", err.msg);
-    struct pw_config cfg = pw_foreign_info(f)->cfg;
-    cfg.context = CONTEXT;
-    pw_foreign_pe(f, cfg.context, &text);
-    if (pw_pe_parse(&pe, text.s, &cfg, &err) != PW_OK)
-        fail_msg("%s: %s", text.s, err.msg);
-    if (ops->open(be, 1, &err) != PW_OK || pw_foreign_model(&m, f, ops, *be, &cfg, &pe, 1, &err) != PW_OK)
-        fail_msg("%s", err.msg);
-    pw_str_fini(&text);
-    pw_foreign_close(f);
-    return m;
-}
-
 static void check_near(const char *name, const char *what, const float *got, const float *right, size_t n,
                        double limit, double scale)
 {
@@ -74,7 +51,8 @@ static void check_case(struct ref_family *x, const char *name)
     cJSON *of = ref_family_case(x, name);
     ref_family_write(x, of);
     struct pw_backend *be;
-    struct pw_model *m = load(x, &be);
+    int context = CONTEXT;
+    struct pw_model *m = ref_foreign_load(x->folder, false, &context, &be);
     const struct pw_config *cfg = pw_model_config(m);
     size_t LH = (size_t)cfg->layers * cfg->heads, V = (size_t)cfg->vocab;
     float *logits = malloc(T * V * sizeof *logits), *probs = malloc(LH * T * T * sizeof *probs);

@@ -14,7 +14,7 @@
 #include "foreign/foreign.h"
 #include "foreign/weights.h"
 #include "model/decode.h"
-#include "model/safetensors.h"
+#include "ref_foreign.h"
 
 #define FOLDER PEWTER_SOURCE_DIR "/tests/golden/gguf/"
 
@@ -57,35 +57,16 @@ static void test_blocks(void **state)
     pw_weights_close(w);
 }
 
-static struct pw_model *load(const char *path, struct pw_backend **be)
-{
-    const struct pw_backend_ops *ops = pw_backend_cpu();
-    struct pw_foreign *f;
-    struct pw_model *m = NULL;
-    struct pw_pe_use_opts pe;
-    struct pw_str text = {0};
-    struct pw_err err;
-    if (pw_foreign_open(&f, path, true, &err) != PW_OK)
-        fail_msg("%s", err.msg);
-    struct pw_config cfg = pw_foreign_info(f)->cfg;
-    assert_int_equal(cfg.context, CONTEXT);
-    pw_foreign_pe(f, cfg.context, &text);
-    if (pw_pe_parse(&pe, text.s, &cfg, &err) != PW_OK || ops->open(be, 1, &err) != PW_OK ||
-        pw_foreign_model(&m, f, ops, *be, &cfg, &pe, 1, &err) != PW_OK)
-        fail_msg("%s", err.msg);
-    pw_str_fini(&text);
-    pw_foreign_close(f);
-    return m;
-}
-
 static void check_model(const char *name)
 {
     char path[256];
     struct pw_backend *be;
+    int context = CONTEXT;
     struct pw_decoder *d;
     struct pw_err err;
     snprintf(path, sizeof path, "%s%s.gguf", FOLDER, name);
-    struct pw_model *m = load(path, &be);
+    struct pw_model *m = ref_foreign_load(path, true, &context, &be);
+    assert_int_equal(context, CONTEXT);
     int V = pw_model_config(m)->vocab, tokens[T];
     float *logits = malloc((size_t)(T + 1) * (size_t)V * sizeof *logits), largest = 0;
     const float *right = numbers(name, "logits");

@@ -35,8 +35,7 @@ struct also {
 };
 
 static const struct pw_opt also_opts[] = {
-    {"arm", PW_OPT_INT, offsetof(struct also, arm), NULL, 1, PW_MAX_ARMS, NULL, 0,
-     "arm that is meant; default: the current one"},
+    PW_ARM_OPT(offsetof(struct also, arm)),
     {"from", PW_OPT_TEXT, offsetof(struct also, from), NULL, 0, 0, NULL, sizeof((struct also *)0)->from,
      "a model of another program: a folder with config.json and safetensors, or a .gguf file"},
     {0},

@@ -1,6 +1,5 @@
 /* gemma.c - Gemma 1, 2 and 3 (Gemma Team 2024, 2025): LLaMA's names, gains stored less one, scaled
  * embeddings; from 2 on four norms a block and sliding layers, in 3 norms of q and k and a second base. */
-#include <limits.h>
 #include <math.h>
 
 #include "foreign/families.h"
@@ -8,12 +7,7 @@
 
 static void read_common(struct pw_reader *r, double base)
 {
-    pw_read_set(r, "layers", "%d", pw_read_int(r, "num_hidden_layers", INT_MIN));
-    pw_read_heads(r);
-    pw_read_set(r, "ffn", "%d", pw_read_int(r, "intermediate_size", INT_MIN));
-    pw_read_set(r, "norm", "rmsnorm");
-    pw_read_eps(r, "rms_norm_eps", 1e-6);
-    pw_read_set(r, "gated", "on");
+    pw_read_llama_block(r);
     /* hidden_act of the first configs said gelu and meant the tanh form, as hidden_activation says. */
     pw_read_act(r, "hidden_activation", "gelu_pytorch_tanh");
     pw_read_set(r, "tied", pw_read_bool(r, "tie_word_embeddings", true) ? "on" : "off");

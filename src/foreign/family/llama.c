@@ -6,8 +6,7 @@
 #include "foreign/families.h"
 #include "foreign/reader.h"
 
-/* Settings of all these families. */
-static void read_common(struct pw_reader *r, double base)
+void pw_read_llama_block(struct pw_reader *r)
 {
     pw_read_set(r, "layers", "%d", pw_read_int(r, "num_hidden_layers", INT_MIN));
     pw_read_heads(r);
@@ -15,6 +14,12 @@ static void read_common(struct pw_reader *r, double base)
     pw_read_set(r, "norm", "rmsnorm");
     pw_read_eps(r, "rms_norm_eps", 1e-6);
     pw_read_set(r, "gated", "on");
+}
+
+/* Settings of all these families. */
+static void read_common(struct pw_reader *r, double base)
+{
+    pw_read_llama_block(r);
     pw_read_act(r, "hidden_act", "silu");
     pw_read_set(r, "tied", pw_read_bool(r, "tie_word_embeddings", false) ? "on" : "off");
     r->at.most = pw_read_int(r, "max_position_embeddings", 2048);
