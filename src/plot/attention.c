@@ -37,7 +37,8 @@ bool pw_att_hidden(const struct pw_ev_attention *a, int q, int k)
     return !a->sees_all && k > q;
 }
 
-bool pw_att_exact(const struct pw_ev_attention *a, int layer, int head)
+/* Returns true if the event has every probability of the head; false: only pooled ones (pw_att_pool). */
+static bool has_exact(const struct pw_ev_attention *a, int layer, int head)
 {
     return a->probs != NULL || (layer == a->layer && head == a->head);
 }
@@ -57,7 +58,7 @@ float pw_att_cell_of(const struct pw_ev_attention *a, int layer, int head, int r
 
 float pw_att_prob_of(const struct pw_ev_attention *a, int layer, int head, int q, int k)
 {
-    if (a->probs != NULL || !pw_att_exact(a, layer, head))
+    if (a->probs != NULL || !has_exact(a, layer, head))
         return pw_att_cell_of(a, layer, head, q / pw_att_pool(a), k / pw_att_pool(a));
     return pw_from_half(a->map[(size_t)q * a->T + k]);
 }

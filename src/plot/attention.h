@@ -8,8 +8,6 @@
 bool pw_att_usable(const struct pw_snapshot *s);
 /* Returns true if the causal mask hides key k from query q. */
 bool pw_att_hidden(const struct pw_ev_attention *a, int q, int k);
-/* Returns true if the event has every probability of the head; false: only pooled ones (pw_att_pool). */
-bool pw_att_exact(const struct pw_ev_attention *a, int layer, int head);
 /* Returns the tokens per cell of pooled maps each way; 1: there are none. */
 int pw_att_pool(const struct pw_ev_attention *a);
 /* Returns the attention probability of query q on key k; of a head that is only pooled, the largest of the
