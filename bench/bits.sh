@@ -4,9 +4,10 @@
 # This compares the golden digests of tests/model/ref_digests.c on every instruction set, with 1, 2, 3 and 8
 # threads.
 #
-# usage: bench/bits.sh [BUILD...]    for example gcc-O2 clang-O3 aarch64-O2; default: all that this machine can build
+# usage: bench/bits.sh [every=N] [BUILD...]    for example gcc-O2 clang-O3 aarch64-O2; default: all that this machine can
+# build. every=8: only every eighth model.
 #
-# The tests run gcc-O1. aarch64 is cross-compiled and run by qemu-user (Debian: gcc-aarch64-linux-gnu
+# The tests run gcc-O1 with every eighth model. aarch64 is cross-compiled and run by qemu-user (Debian: gcc-aarch64-linux-gnu
 # libc6-dev-arm64-cross qemu-user). docs/bits.md has the results of the last full run.
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -59,9 +60,16 @@ one() {
     rm -f "$work"/*.o
     sources "$1" | xargs -P "$(nproc)" -L 1 "$compiler" "-$level" "${flags[@]}" -c -o || return 3
     "$compiler" ${link[@]+"${link[@]}"} -o "$work/bits" "$work"/*.o -lm -lpthread || return 3
-    ${run[@]+"${run[@]}"} "$work/bits"
+    ${run[@]+"${run[@]}"} "$work/bits" "$every"
 }
 
+every=1
+case ${1:-} in
+every=*)
+    every=${1#every=}
+    shift
+    ;;
+esac
 [ $# -gt 0 ] || set -- gcc-O1 gcc-O2 gcc-O3 clang-O1 clang-O2 clang-O3 aarch64-O2
 failed=0
 for build in "$@"; do

@@ -184,7 +184,7 @@ static bool equal(FILE *out, const struct ref_digest *d, const char *isa, int th
     return same;
 }
 
-int ref_digests_compare(FILE *out)
+int ref_digests_compare(FILE *out, int every)
 {
     static const char *const isas[] = {"scalar", "avx2", "avx512"};
     static const int threads[] = {1, 2, 3, 8};
@@ -196,11 +196,12 @@ int ref_digests_compare(FILE *out)
         int before = differ;
         if (pw_backend_cpu_isa(isas[i], NULL) == NULL)
             continue;
-        for (int k = 0; k < n; k++)
+        int tried = 0;
+        for (int k = 0; k < n; k += every, tried++)
             differ += !equal(out, &ref_digests[k], isas[i], threads[(i + k) % 4]);
-        fprintf(out, "%s: %d of %d digests equal\n", isas[i], n - (differ - before), n);
+        fprintf(out, "%s: %d of %d digests equal\n", isas[i], tried - (differ - before), tried);
     }
-    for (int k = 0; k < n; k += 3) /* every kind of model, and several encodings */
+    for (int k = 0; k < n; k += 3 * every) /* every kind of model, and several encodings */
         for (int t = 0; t < 4; t++)
             differ += !equal(out, &ref_digests[k], "auto", threads[t]);
     return differ;

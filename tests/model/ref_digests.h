@@ -16,8 +16,8 @@ struct ref_digest {
 /* The last entry has pe = NULL. */
 extern const struct ref_digest ref_digests[];
 
-/* Trains every model on every instruction set that this processor supports, with 1, 2, 3 or 8 threads. Prints
- * each mismatch to out. Returns the number of mismatches. */
-int ref_digests_compare(FILE *out);
+/* Trains every model, or every third with every = 3, on every instruction set that this processor supports,
+ * with 1, 2, 3 or 8 threads. Prints each mismatch to out. Returns the number of mismatches. */
+int ref_digests_compare(FILE *out, int every);
 
 #endif

@@ -352,7 +352,8 @@ static double loss_of(struct pw_model *m, const struct pw_batch *b, float *grad)
     return loss;
 }
 
-/* The gradients of learned biases against differences of the loss. */
+/* The gradients of learned biases against differences of the loss, for about a hundred entries of each model.
+ */
 static void test_gradient(void **state)
 {
     const float h = 0.003f;
@@ -370,7 +371,7 @@ static void test_gradient(void **state)
         double largest = 0;
         for (size_t e = m->lay.core; e < size; e++)
             largest = fmax(largest, fabs((double)grad[e]));
-        for (size_t e = m->lay.core; e < size; e++) {
+        for (size_t e = m->lay.core; e < size; e += 1 + (size - m->lay.core) / 97) {
             double side[2];
             float was = p[e];
             for (int s = 0; s < 2; s++) {
