@@ -24,6 +24,7 @@ static const char *const qk_norms[] = {"off", "head", NULL};
 static const char *const inits[] = {"pewter", "t5", "theorem1", "theorem2", NULL}; /* enum pw_init */
 static const char *const contexts[] = {"fit", NULL};
 static const char *const schedules[] = {"constant", "linear", "cosine", NULL}; /* enum pw_schedule */
+static const char *const trains[] = {"all", "norms", "encoding", NULL};        /* enum pw_trains */
 
 const struct pw_opt pw_config_opts[] = {
     {"layers", PW_OPT_INT, AT(layers), "2", 1, PW_MAX_LAYERS, NULL, 0, "blocks of attention and MLP"},
@@ -87,6 +88,8 @@ const struct pw_opt pw_optim_opts[] = {
      "schedule of the learning rate after warm-up"},
     {"floor", PW_OPT_FLOAT, OF(floor), "0.05", 0, 1, NULL, 0, "final learning rate, as a fraction of lr"},
     {"batch", PW_OPT_INT, OF(batch), "32", 1, 4096, NULL, 0, "sequences per step"},
+    {"trains", PW_OPT_CHOICE, OF(trains), "all", 0, 0, trains, 0,
+     "parameters that steps change: all; norms and the encoding's; only the encoding's"},
     {0},
 };
 

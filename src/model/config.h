@@ -64,6 +64,9 @@ enum pw_init { PW_INIT_PEWTER, PW_INIT_T5, PW_INIT_THEOREM1, PW_INIT_THEOREM2 };
 /* The learning rate after the warm-up: constant, or falling to the floor along a line or a cosine. */
 enum pw_schedule { PW_SCHEDULE_CONSTANT, PW_SCHEDULE_LINEAR, PW_SCHEDULE_COSINE };
 
+/* The parameters that steps change: all; the encoding's and those of norms; the encoding's. */
+enum pw_trains { PW_TRAINS_ALL, PW_TRAINS_NORMS, PW_TRAINS_ENCODING };
+
 /* AdamW with warm-up, a learning rate schedule and clipping. */
 struct pw_optim {
     float lr, beta1, beta2, eps, decay; /* decay: on matrices, embeddings included */
@@ -74,6 +77,8 @@ struct pw_optim {
     int schedule; /* enum pw_schedule */
     float floor;  /* of the learning rate, as a fraction of lr */
     int batch;    /* sequences */
+    int trains; /* enum pw_trains; the other parameters have no gradient, so the clipped norm leaves them out
+                 */
 };
 
 extern const struct pw_opt pw_config_opts[]; /* of struct pw_config */

@@ -105,11 +105,13 @@ static void set_rates(struct pw_model *m, const struct pw_optim *o, float lr)
     m->tiles = 0;
     for (int i = 0; i < m->lay.n; i++) {
         const struct pw_param *p = &m->lay.params[i];
+        bool trains = pw_param_trains(p, (enum pw_trains)m->trains);
         segs[i] = (struct pw_adamw_seg){
             .offset = p->offset,
             .n = pw_param_count(p),
             .tile = m->tiles,
-            .lr = lr,
+            .lr = trains ? lr
+                         : 0, /* 0: the tensor keeps its bits, also where moments of earlier steps remain */
             .decay = p->decay || (o->decay_gains && p->init_value == 1 && !p->pe) ? o->decay : 0,
             .c1 = correction(o->beta1, p->t + 1),
             .c2 = correction(o->beta2, p->t + 1),
@@ -234,6 +236,24 @@ static bool launch(struct pw_model *m, const atomic_bool *yield)
     return true;
 }
 
+void pw_model_trains(struct pw_model *m, enum pw_trains trains)
+{
+    if ((int)trains == m->trains || m->under_way) /* a step that has begun ends as it began */
+        return;
+    if (m->step_plan.staged > 0)
+        launch(m, NULL);
+    m->trains = trains;
+    pw_model_formed(m);
+}
+
+static bool trains_any(const struct pw_model *m)
+{
+    for (int i = 0; i < m->lay.n; i++)
+        if (pw_param_trains(&m->lay.params[i], (enum pw_trains)m->trains))
+            return true;
+    return false;
+}
+
 enum pw_code pw_model_start(struct pw_model *m, const struct pw_optim *o, const struct pw_batch *given,
                             const atomic_bool *yield, struct pw_err *err)
 {
@@ -247,6 +267,12 @@ enum pw_code pw_model_start(struct pw_model *m, const struct pw_optim *o, const 
     assert(m->n_flights < pw_model_may_fly(m));
     if (code != PW_OK)
         return code;
+    pw_model_trains(m, (enum pw_trains)o->trains);
+    if (!trains_any(m))
+        return pw_fail(err, PW_EUSER,
+                       "steps with trains=%s change nothing: the encoding %s has no parameters%s",
+                       m->trains == PW_TRAINS_NORMS ? "norms" : "encoding", m->pe.pe->name,
+                       m->trains == PW_TRAINS_NORMS ? ", and the model has no norms" : "");
     if (!m->under_way && plan->staged > 0 &&
         (!pw_plan_alike(m, plan, b) || memcmp(&rule, &m->rule, sizeof rule) != 0))
         launch(m, NULL);

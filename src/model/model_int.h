@@ -224,6 +224,7 @@ struct pw_model {
     struct pw_flight flights[PW_FLIGHTS];
     int first_flight, n_flights;  /* ring buffer: index of the oldest, number in flight */
     struct pw_adamw rule;         /* of the staged steps */
+    int trains;                   /* enum pw_trains: of the staged steps, or of the one under way */
     uint64_t form;                /* identifies the operations of a pass, over all models: pw_model_formed */
     struct pw_replaced *replaced; /* [L,H]; NULL: no head is replaced */
     float *tap, *tap_host;        /* inspection: on the backend, on the host */
@@ -281,6 +282,8 @@ void pw_model_formed(struct pw_model *m);
 
 /* ---- params.c */
 /* Lists the tensors of a configuration with their offsets; pw_layout_fini frees the list. */
+/* Returns true if steps of this kind change the tensor. */
+bool pw_param_trains(const struct pw_param *p, enum pw_trains trains);
 enum pw_code pw_layout_init(struct pw_param_layout *lay, const struct pw_config *cfg,
                             const struct pw_pe_use_opts *pe, struct pw_err *err);
 void pw_layout_fini(struct pw_param_layout *lay);
@@ -473,6 +476,8 @@ enum pw_code pw_step_begin(struct pw_model *m, const struct pw_batch *b, struct 
 /* Computes the gradient of the batch into m->g, its sum of squares and the losses into the plan's out.
  * Returns false if the step yielded. */
 bool pw_step_gradient(struct pw_model *m, const atomic_bool *yield);
+/* Sets the kind of the steps that follow; launches staged ones of another kind. */
+void pw_model_trains(struct pw_model *m, enum pw_trains trains);
 /* Returns the mean of loss [n], and the accuracy of best [n]. */
 double pw_mean_loss(const float *loss, const int *best, const int *targets, int n, double *accuracy);
 

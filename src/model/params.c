@@ -214,6 +214,11 @@ void pw_layout_fini(struct pw_param_layout *lay)
     *lay = (struct pw_param_layout){0};
 }
 
+bool pw_param_trains(const struct pw_param *p, enum pw_trains trains)
+{
+    return trains == PW_TRAINS_ALL || p->pe || (trains == PW_TRAINS_NORMS && strstr(p->name, "norm") != NULL);
+}
+
 /* FNV-1a, 64 bits. It must never change, because the initial values of every model depend on it. */
 static uint64_t hash_name(const char *name)
 {

@@ -259,6 +259,7 @@ enum pw_code pw_model_gradient(struct pw_model *m, const struct pw_batch *b, flo
 
     assert(m->n_flights == 0); /* so the first place for results on the host is free */
     pw_model_abandon(m);
+    pw_model_trains(m, PW_TRAINS_ALL);
     code = pw_step_begin(m, b, err);
     if (code)
         return code;
