@@ -224,7 +224,7 @@ struct pw_model {
     struct pw_flight flights[PW_FLIGHTS];
     int first_flight, n_flights;  /* ring buffer: index of the oldest, number in flight */
     struct pw_adamw rule;         /* of the staged steps */
-    int trains;                   /* enum pw_trains: of the staged steps, or of the one under way */
+    int trains;                   /* enum pw_trains: of the staged steps, or of the running one */
     uint64_t form;                /* identifies the operations of a pass, over all models: pw_model_formed */
     struct pw_replaced *replaced; /* [L,H]; NULL: no head is replaced */
     float *tap, *tap_host;        /* inspection: on the backend, on the host */
