@@ -1,5 +1,5 @@
-/* test_trains.c - tests that steps with trains=norms and trains=encoding change these parameters alone, in the
- * direction of a step that changes all. */
+/* test_trains.c - tests that steps with trains=norms and trains=encoding change these parameters alone, in
+ * the direction of a step that changes all. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,12 +17,15 @@ enum { VOCAB = 7, MOST = 1 << 14 };
 static const struct {
     const char *options, *pe;
 } models[] = {
-    {"layers=2 width=16 heads=4 kv_heads=2 ffn=20 context=32 tied=on gated=on qk_norm=head post_norm=on", "t5"},
-    {"layers=2 width=12 heads=3 ffn=10 context=32 bias=on norm=layernorm embed_norm=on head_bias=on dropout=0.1",
+    {"layers=2 width=16 heads=4 kv_heads=2 ffn=20 context=32 tied=on gated=on qk_norm=head post_norm=on",
+     "t5"},
+    {"layers=2 width=12 heads=3 ffn=10 context=32 bias=on norm=layernorm embed_norm=on head_bias=on "
+     "dropout=0.1",
      "learned"},
     {"layers=2 width=12 heads=3 ffn=10 context=32 parallel=shared", "fire"},
     {"layers=2 width=12 heads=3 ffn=10 context=32 parallel=on", "alibi"},
-    {"layers=2 width=12 heads=3 ffn=10 context=32", "expr 'T = learn(normal(0.5), 40) per head; bias = T[d]'"},
+    {"layers=2 width=12 heads=3 ffn=10 context=32",
+     "expr 'T = learn(normal(0.5), 40) per head; bias = T[d]'"},
 };
 enum { MODELS = sizeof models / sizeof *models };
 
@@ -33,7 +36,8 @@ static bool may_change(const struct pw_param *p, enum pw_trains trains)
     return trains == PW_TRAINS_ALL || strncmp(p->name, "pe.", 3) == 0 || (trains == PW_TRAINS_NORMS && norm);
 }
 
-/* Makes model k and a step's settings. Without clipping, the step of a tensor depends on no other gradient. */
+/* Makes model k and a step's settings. Without clipping, the step of a tensor depends on no other gradient.
+ */
 static struct pw_model *open_model(struct toy *toy, int k, int threads, struct pw_optim *o)
 {
     struct pw_model *m;
@@ -170,7 +174,8 @@ static void test_nothing_to_train(void **state)
 
     (void)state;
     assert_int_equal(pw_model_step(m, &o, b, NULL, &result, &err), PW_EUSER);
-    assert_string_equal(err.msg, "steps with trains=encoding change nothing: the encoding rotary has no parameters");
+    assert_string_equal(err.msg,
+                        "steps with trains=encoding change nothing: the encoding rotary has no parameters");
     o.trains = PW_TRAINS_ALL;
     assert_int_equal(pw_model_step(m, &o, b, NULL, &result, &err), PW_OK);
     toy_batch_free(b);
@@ -180,8 +185,9 @@ static void test_nothing_to_train(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_only_these_change), cmocka_unit_test(test_same_step),
-                                       cmocka_unit_test(test_norm), cmocka_unit_test(test_nothing_to_train)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_only_these_change),
+                                       cmocka_unit_test(test_same_step), cmocka_unit_test(test_norm),
+                                       cmocka_unit_test(test_nothing_to_train)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
