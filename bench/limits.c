@@ -150,7 +150,9 @@ static void product(int rows, int in, int out, int rounds)
     double flop = 2.0 * rows * in * out;
     struct work w = {.n = (size_t)rows};
 
-    w.mat = (struct pw_mat){random_floats((size_t)out * in), out, in, room(ops->mat_pack_floats(out, in))};
+    w.mat =
+        (struct pw_mat){random_floats((size_t)out * in), out, in, room(ops->mat_pack_floats(out, in, false)),
+                        room(ops->mat_pack_floats(out, in, true))};
     w.x = random_floats((size_t)rows * in);
     w.y = random_floats((size_t)rows * out);
     w.times = flop < 1e11 ? 20 : 5;
@@ -161,7 +163,7 @@ static void product(int rows, int in, int out, int rounds)
         printf(", \"%s\": %.4g", kinds[i].name, 1e-12 * flop / seconds(&w, false, rounds));
     }
     printf("}");
-    float *all_of_them[] = {(float *)w.mat.w, w.mat.pack, w.x, w.y};
+    float *all_of_them[] = {(float *)w.mat.w, w.mat.pack, w.mat.back, w.x, w.y};
     for (size_t i = 0; i < sizeof all_of_them / sizeof *all_of_them; i++)
         ops->free(be, all_of_them[i]);
 }

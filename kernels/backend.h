@@ -42,7 +42,7 @@
 extern "C" {
 #endif
 
-#define PW_BACKEND_ABI 21
+#define PW_BACKEND_ABI 22
 /* Increases when the same commands give different bits than before. A session records it. */
 #define PW_BITS 1
 
@@ -136,9 +136,10 @@ struct pw_backend_ops {
     /* Run fn(ctx, chunk, worker, arg) for chunk = 0..n-1, on any worker, in any order. */
     void (*for_chunks)(struct pw_backend *be, int n,
                        void (*fn)(struct pw_ctx *ctx, int chunk, int worker, void *arg), void *arg);
-    /* Number of floats of a pack: memory for struct pw_mat's `pack`. */
-    size_t (*mat_pack_floats)(int out, int in);
-    void (*prepare)(struct pw_backend *be, const struct pw_mat *mats, int n); /* fills every pack from w */
+    /* Number of floats of struct pw_mat's `pack`, or with backward of its `back`; 0: pack serves both.
+     * prepare fills every pack from w, and every back that is not NULL. */
+    size_t (*mat_pack_floats)(int out, int in, bool backward);
+    void (*prepare)(struct pw_backend *be, const struct pw_mat *mats, int n);
     /* Sum gradient slots: g[i] = ((slot0[i] + slot1[i]) + ...). Slot s begins at slots + s*stride; g may be
      * slots if n_slots is 1.
      *

@@ -15,7 +15,8 @@ struct pw_score; /* kernels/score.h */
 struct pw_mat {
     const float *w;
     int out, in;
-    float *pack; /* mat_pack_floats(out, in) floats, filled by prepare() */
+    float *pack; /* mat_pack_floats floats, filled by prepare() */
+    float *back; /* the same for linear_dx; NULL: it is not called */
 };
 
 /* n packed sequences: sequence s owns rows start[s] .. start[s+1]-1. start has n+1 entries with start[0] = 0,

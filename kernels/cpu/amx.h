@@ -45,7 +45,7 @@ void pw_amx_product(int m, int n, int K, const float *left, const float *right, 
 /* Members of the table of precision bf16 (table.c); contracts in kernels/backend.h. */
 void pw_for_chunks_amx(struct pw_backend *be, int n,
                        void (*fn)(struct pw_ctx *ctx, int chunk, int worker, void *arg), void *arg);
-size_t pw_mat_pack_floats_amx(int out, int in);
+size_t pw_mat_pack_floats_amx(int out, int in, bool backward);
 void pw_prepare_amx(struct pw_backend *be, const struct pw_mat *mats, int n);
 void pw_linear_fwd_amx(struct pw_ctx *c, float *y, float *pre, const float *x, const struct pw_mat *m,
                        const float *bias, const float *residual, enum pw_act act, int R);

@@ -31,22 +31,23 @@ static size_t one_way(int out, int in)
     return (size_t)whole(out, SIDE) / SIDE * pw_amx_panel(in);
 }
 
-size_t pw_mat_pack_floats_amx(int out, int in)
+size_t pw_mat_pack_floats_amx(int out, int in, bool backward)
 {
-    return 2 * one_way(out, in);
+    (void)backward; /* both have the same size */
+    return one_way(out, in);
 }
 
 static void pack_mat(void *arg, int item, int worker)
 {
     const struct pw_mat *m = (const struct pw_mat *)arg + item;
     size_t in = (size_t)m->in;
-    float *back = m->pack + one_way(m->out, m->in);
+    float *back = m->back;
     (void)worker;
     for (int o = 0; o < m->out; o += SIDE) {
         const float *w = m->w + (size_t)o * in;
         int n = least(m->out - o, SIDE);
         pw_amx_pack(m->pack + (size_t)(o / SIDE) * pw_amx_panel(m->in), w, in, n, m->in, PW_RIGHT_ROWS);
-        for (int i = 0; i < m->in; i += SIDE) /* while these rows are in the cache */
+        for (int i = 0; back != NULL && i < m->in; i += SIDE) /* while these rows are in the cache */
             pw_amx_pack(back + (size_t)(i / SIDE) * pw_amx_panel(m->out) + (size_t)(o / SIDE) * PW_AMX_BLOCK,
                         w + i, in, least(m->in - i, SIDE), n, PW_RIGHT_COLUMNS);
     }
@@ -188,7 +189,7 @@ void pw_linear_dx_amx(struct pw_ctx *c, float *dx, const float *dy, const struct
                       const float *saved, float scale, int R)
 {
     struct backward d = {dx, saved, act, scale, m->in, m->out};
-    each_block(c, dy, m->pack + one_way(m->out, m->in), R, m->in, m->out, dx_block, &d);
+    each_block(c, dy, m->back, R, m->in, m->out, dx_block, &d);
 }
 
 /* Prefetch the rows of the next block of dw, which is read and written and rarely in a near cache. */

@@ -1,8 +1,8 @@
 /* linear.c - linear layers: the forward pass, and the gradients of input and weights.
  *
  * prepare() copies every weight matrix into zero-padded panels of 32 columns, once per step: W^T for the
- * forward pass and W for the gradient of the input. The epilogue (bias, activation, residual) is applied to a
- * block of the product that is still in the first-level cache. */
+ * forward pass and, where models train, W for the gradient of the input. The epilogue (bias, activation,
+ * residual) is applied to a block of the product that is still in the first-level cache. */
 #include "kernels/cpu/linear.h"
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/gemm.h"
@@ -21,14 +21,9 @@ static size_t whole_panels(int n)
     return (size_t)(n + PW_PANEL - 1) / PW_PANEL * PW_PANEL;
 }
 
-size_t PW_OP(mat_pack_floats)(int out, int in)
+size_t PW_OP(mat_pack_floats)(int out, int in, bool backward)
 {
-    return whole_panels(out) * (size_t)in + whole_panels(in) * (size_t)out;
-}
-
-static const float *backward_pack(const struct pw_mat *m)
-{
-    return m->pack + whole_panels(m->out) * (size_t)m->in;
+    return backward ? whole_panels(in) * (size_t)out : whole_panels(out) * (size_t)in;
 }
 
 static int least(int a, int b)
@@ -39,13 +34,13 @@ static int least(int a, int b)
 static void pack_mat(void *arg, int item, int worker)
 {
     const struct pw_mat *m = (const struct pw_mat *)arg + item;
-    float *p = m->pack;
+    float *p = m->pack, *back = m->back;
     (void)worker;
     for (int o = 0; o < m->out; o += PW_PANEL, p += (size_t)PW_PANEL * (size_t)m->in)
         PW_OP(pack_transposed)
     (p, PW_PANEL, m->w + (size_t)o * (size_t)m->in, (size_t)m->in, least(m->out - o, PW_PANEL), m->in);
-    for (int i = 0; i < m->in; i += PW_PANEL, p += (size_t)PW_PANEL * (size_t)m->out)
-        PW_OP(pack_rows)(p, PW_PANEL, m->w + i, (size_t)m->in, m->out, least(m->in - i, PW_PANEL));
+    for (int i = 0; back != NULL && i < m->in; i += PW_PANEL, back += (size_t)PW_PANEL * (size_t)m->out)
+        PW_OP(pack_rows)(back, PW_PANEL, m->w + i, (size_t)m->in, m->out, least(m->in - i, PW_PANEL));
 }
 
 void PW_OP(prepare)(struct pw_backend *be, const struct pw_mat *mats, int n)
@@ -191,7 +186,7 @@ void PW_OP(linear_dx)(struct pw_ctx *c, float *dx, const float *dy, const struct
         const float *a = spread(c, dy + (size_t)r * out, m->out, rows, &stride);
         for (int i = 0; i < m->in; i += PW_PANEL) {
             float t[ROWS * PW_PANEL] __attribute__((aligned(64)));
-            const float *p = backward_pack(m) + (size_t)i * out;
+            const float *p = m->back + (size_t)i * out;
             size_t at = (size_t)r * in + (size_t)i;
             int n = least(m->in - i, PW_PANEL);
             if (act == PW_ACT_NONE && scale == 1.0f) {

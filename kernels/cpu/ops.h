@@ -14,7 +14,7 @@
 #define PW_OP_EXPAND(name, isa) PW_OP_JOIN(name, isa)
 #define PW_OP(name)             PW_OP_EXPAND(name, PW_ISA)
 
-size_t PW_OP(mat_pack_floats)(int out, int in);
+size_t PW_OP(mat_pack_floats)(int out, int in, bool backward);
 void PW_OP(prepare)(struct pw_backend *be, const struct pw_mat *mats, int n);
 void PW_OP(reduce)(struct pw_backend *be, float *g, double *sumsq, int *spoilt, const float *slots,
                    int n_slots, size_t stride, size_t n, const float *loss, int n_loss);

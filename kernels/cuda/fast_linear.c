@@ -143,9 +143,9 @@ static bool taken(const float *bias)
     return bias == NULL || (uintptr_t)bias % 16 == 0;
 }
 
-size_t pw_cuda_bf16_pack_floats(int out, int in)
+size_t pw_cuda_bf16_pack_floats(int out, int in, bool backward)
 {
-    return part((size_t)out * (size_t)in, sizeof(uint16_t)) / sizeof(float);
+    return backward ? 0 : part((size_t)out * (size_t)in, sizeof(uint16_t)) / sizeof(float);
 }
 
 void pw_cuda_bf16_prepare(struct pw_backend *be, const struct pw_mat *mats, int n)

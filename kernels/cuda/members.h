@@ -38,7 +38,7 @@ void *pw_cuda_turned(struct pw_ctx *c, size_t bytes, const float **qkv, const st
 size_t pw_cuda_turned_bytes(const struct pw_attn *a, size_t bytes, int R);
 
 /* ---- ref.c */
-size_t pw_cuda_ref_pack_floats(int out, int in);
+size_t pw_cuda_ref_pack_floats(int out, int in, bool backward);
 void pw_cuda_ref_prepare(struct pw_backend *be, const struct pw_mat *mats, int n);
 void pw_cuda_ref_norm_bwd(struct pw_ctx *c, float *dx, float *d_gain, float *d_bias, const float *dy,
                           const float *x, const float *stat, const float *gain, enum pw_norm kind,
@@ -60,7 +60,7 @@ void pw_cuda_ref_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, flo
 
 /* ---- fast_linear.c. A pack (struct pw_mat) is the weight rounded to bf16; precisions fp32 and tf32 have no
  * packs. */
-size_t pw_cuda_bf16_pack_floats(int out, int in);
+size_t pw_cuda_bf16_pack_floats(int out, int in, bool backward);
 void pw_cuda_bf16_prepare(struct pw_backend *be, const struct pw_mat *mats, int n);
 void pw_cuda_fast_linear_fwd(struct pw_ctx *c, float *y, float *pre, const float *x, const struct pw_mat *m,
                              const float *bias, const float *residual, enum pw_act act, int R);

@@ -8,10 +8,11 @@ static size_t up(size_t bytes)
     return (bytes + 15) / 16 * 16;
 }
 
-size_t pw_cuda_ref_pack_floats(int out, int in)
+size_t pw_cuda_ref_pack_floats(int out, int in, bool backward)
 {
     (void)out;
     (void)in;
+    (void)backward;
     return 0;
 }
 

@@ -19,15 +19,15 @@ static void outline(struct pw_model *m, const struct pw_backend_ops *ops, const 
     m->step_plan.sizes.positions = T;
 }
 
-static size_t pack_floats(const struct pw_model *m)
+static size_t pack_floats(const struct pw_model *m, bool backward)
 {
     const struct pw_config *cfg = &m->cfg;
     int C = cfg->width, HD = cfg->heads * cfg->head_width, F = cfg->ffn;
-    size_t (*floats)(int out, int in) = m->ops->mat_pack_floats;
+    size_t (*floats)(int out, int in, bool backward) = m->ops->mat_pack_floats;
 
-    return (size_t)cfg->layers *
-               (floats(pw_qkv_rows(cfg), C) + floats(C, HD) + floats(pw_up_rows(cfg), C) + floats(C, F)) +
-           floats(cfg->vocab, C);
+    return (size_t)cfg->layers * (floats(pw_qkv_rows(cfg), C, backward) + floats(C, HD, backward) +
+                                  floats(pw_up_rows(cfg), C, backward) + floats(C, F, backward)) +
+           floats(cfg->vocab, C, backward);
 }
 
 static size_t table_floats(const struct pw_model *m)
@@ -100,7 +100,7 @@ size_t pw_model_bytes(const struct pw_backend_ops *ops, const struct pw_config *
     floats += 3 * (m.lay.size - m.lay.core) + 2 * (size_t)cfg->context; /* seen.c, flight.c */
     if (pe->pe->ids != NULL)
         floats += 4 * (size_t)cfg->context; /* seen.c */
-    floats += pack_floats(&m);
+    floats += pack_floats(&m, false) + (batch > 0 ? pack_floats(&m, true) : 0);
     if (batch > 0) {
         floats += (size_t)pw_model_slots(&m, batch) * pw_slot_floats(&m) + table_floats(&m);
         acts = (size_t)workers * (worker_bytes(&m, batch, T, true) + worker_bytes(&m, batch, T, false));

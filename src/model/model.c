@@ -21,6 +21,39 @@ static enum pw_code state_alloc(struct pw_model *m, struct pw_err *err)
     return PW_OK;
 }
 
+/* Sets the places of all packed copies for linear_dx, if backward, or for the forward pass, unless `to` is
+ * NULL. Returns their floats. */
+static size_t set_packs(struct pw_model *m, bool backward, float *to)
+{
+    size_t used = 0;
+
+    for (int i = 0; i <= m->cfg.layers * PW_MATS; i++) {
+        struct pw_mat *mat = &m->mats[i];
+        float **at = backward ? &mat->back : &mat->pack;
+        size_t n = m->ops->mat_pack_floats(mat->out, mat->in, backward);
+        *at = to != NULL && n > 0 ? to + used : NULL;
+        used += (n + 15) / 16 * 16;
+    }
+    return used;
+}
+
+/* Packs for linear_dx: a model that is only looked at has none. */
+static enum pw_code reserve_packs(struct pw_model *m, struct pw_err *err)
+{
+    size_t bytes = set_packs(m, true, NULL) * sizeof(float);
+
+    if (m->back == NULL && bytes > 0)
+        m->back = m->ops->alloc(m->be, bytes);
+    else
+        bytes = 0;
+    if (m->back == NULL && bytes > 0)
+        return pw_fail(err, PW_ENOMEM, "out of memory for the packed weights");
+    set_packs(m, true, m->back);
+    if (bytes > 0)
+        m->stale |= PW_STALE_PACKS;
+    return PW_OK;
+}
+
 enum pw_code pw_model_reserve(struct pw_model *m, struct pw_err *err)
 {
     size_t bytes = m->lay.size * sizeof(float);
@@ -33,7 +66,7 @@ enum pw_code pw_model_reserve(struct pw_model *m, struct pw_err *err)
     if (m->g == NULL && !one)
         m->g = m->ops->alloc(m->be, bytes);
     if (m->m != NULL && m->v != NULL && (m->g != NULL || one))
-        return PW_OK;
+        return reserve_packs(m, err);
     return pw_fail(err, PW_ENOMEM, "out of memory: moments and gradient of %zu parameters need %zu MiB",
                    m->lay.size, (one ? 2 : 3) * bytes >> 20);
 }
@@ -51,13 +84,11 @@ static void state_free(struct pw_model *m)
     pw_layout_fini(&m->lay);
 }
 
-/* Sets the matrices of the linear operations, and the places of their packed copies if pack is not NULL.
- * Returns the floats of all packed copies. */
-static size_t set_mats(struct pw_model *m, float *pack)
+/* Sets the matrices of the linear operations. */
+static void set_mats(struct pw_model *m)
 {
     const struct pw_config *cfg = &m->cfg;
     int C = cfg->width, HD = cfg->heads * cfg->head_width, F = cfg->ffn, n = cfg->layers * PW_MATS;
-    size_t used = 0;
 
     for (int l = 0; l < cfg->layers; l++) {
         const struct pw_layer_at *at = &m->lay.layer[l];
@@ -68,11 +99,6 @@ static size_t set_mats(struct pw_model *m, float *pack)
         mat[PW_MAT_DOWN] = (struct pw_mat){.w = m->p + at->down, .out = C, .in = F};
     }
     m->mats[n] = (struct pw_mat){.w = m->p + m->lay.head, .out = cfg->vocab, .in = C};
-    for (int i = 0; i <= n; i++) {
-        m->mats[i].pack = pack != NULL ? pack + used : NULL;
-        used += (m->ops->mat_pack_floats(m->mats[i].out, m->mats[i].in) + 15) / 16 * 16;
-    }
-    return used;
 }
 
 /* Initial values are drawn in pieces by all workers: one worker needs seconds for 85 M normal numbers. */
@@ -145,10 +171,11 @@ static enum pw_code init(struct pw_model *m, struct pw_err *err)
     m->spoilt = m->ops->alloc(m->be, sizeof *m->spoilt);
     if (m->mats == NULL || m->iota == NULL || m->sums == NULL || m->spoilt == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory");
-    m->pack = m->ops->alloc(m->be, set_mats(m, NULL) * sizeof(float));
+    set_mats(m);
+    m->pack = m->ops->alloc(m->be, set_packs(m, false, NULL) * sizeof(float));
     if (m->pack == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory for the packed weights");
-    set_mats(m, m->pack);
+    set_packs(m, false, m->pack);
     for (int i = 0; i < m->cfg.context; i++)
         m->iota[i] = i;
     pw_model_formed(m);
@@ -293,6 +320,7 @@ void pw_model_destroy(struct pw_model *m)
     m->ops->free(m->be, m->slots);
     m->ops->free(m->be, m->tap);
     m->ops->free(m->be, m->pack);
+    m->ops->free(m->be, m->back);
     m->ops->free(m->be, m->sums);
     m->ops->free(m->be, m->spoilt);
     if (m->own != NULL)

@@ -152,8 +152,8 @@ struct pw_model {
     float *host;          /* [size] scratch */
     double *moved;        /* [lay.n,2] of the last step: backend.h, adamw */
     struct pw_mat *mats;  /* [L*PW_MATS + 1] */
-    float *pack;
-    uint64_t *sums; /* [2] of a digest, on the backend */
+    float *pack, *back;   /* of all mats; back: pw_model_reserve */
+    uint64_t *sums;       /* [2] of a digest, on the backend */
     struct pw_tables tables;
     struct pw_seen_counts met;
     int stale;           /* enum pw_stale: derived data that is out of date */

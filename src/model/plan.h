@@ -1,5 +1,5 @@
-/* plan.h - a batch cut into chunks, and its copies on host and backend: plan.c, stage.c. A part of model_int.h,
- * whose conventions hold here. */
+/* plan.h - a batch cut into chunks, and its copies on host and backend: plan.c, stage.c. A part of
+ * model_int.h, whose conventions hold here. */
 #ifndef PW_PLAN_H
 #define PW_PLAN_H
 #include "model/model.h"

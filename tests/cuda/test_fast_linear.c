@@ -79,7 +79,7 @@ static void run(struct pw_backend *be, struct layer *d, bool bf16, bool swapped)
     struct pw_ctx *c = &be->ctx;
     struct pw_mat m = {d->w, d->out, d->in, NULL};
     if (bf16) {
-        m.pack = device_floats(NULL, pw_cuda_bf16_pack_floats(d->out, d->in), 0);
+        m.pack = device_floats(NULL, pw_cuda_bf16_pack_floats(d->out, d->in, false), 0);
         pw_cuda_bf16_prepare(be, &m, 1);
     }
     pw_cuda_fast_linear_fwd(c, d->y, d->pre, d->x, &m, d->bias, layer_added(d), d->act, d->R);
@@ -147,7 +147,7 @@ static void test_failures_stick(void **state)
     struct pw_err err;
     struct pw_backend *be = open_fast(PW_PRODUCTS_BF16);
     float *x = device_floats(ones, 4, 0), *y = device_floats(ones, 4, 0), want[4];
-    struct pw_mat m = {x, 2, 2, device_floats(NULL, pw_cuda_bf16_pack_floats(2, 2), 0)};
+    struct pw_mat m = {x, 2, 2, device_floats(NULL, pw_cuda_bf16_pack_floats(2, 2, false), 0)};
     (void)state;
     pw_cuda_bf16_prepare(be, &m, 1);
     assert_int_equal(pw_cuda_sync(be, &err), PW_OK);

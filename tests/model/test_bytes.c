@@ -80,7 +80,7 @@ static void check_slots(const char *options, const char *pe_text, int batch, int
     assert_int_equal(ops.open(&be, threads, &err), PW_OK);
     assert_int_equal(pw_model_create(&m, &ops, be, &cfg, &pe, 1, &err), PW_OK);
     assert_int_equal(pw_model_largest(m), 0);
-    holds(m, &ops, 0, threads, T, 0.7);
+    holds(m, &ops, 0, threads, T, 0.65); /* seen.c has most of the rest */
     for (int i = 0; i < 2; i++) {
         struct pw_batch *b = toy_batch((uint64_t)i, batch, T, T, V);
         assert_int_equal(pw_model_step(m, &o, b, NULL, &result, &err), PW_OK);

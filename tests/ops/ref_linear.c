@@ -3,10 +3,10 @@
 #include "tests/ops/ref_math.h"
 #include "tests/ops/ref_plain.h"
 
-size_t PW_OP(mat_pack_floats)(int out, int in)
+size_t PW_OP(mat_pack_floats)(int out, int in, bool backward)
 {
     size_t o = (size_t)(out + 31) / 32 * 32, i = (size_t)(in + 31) / 32 * 32;
-    return o * (size_t)in + i * (size_t)out;
+    return backward ? i * (size_t)out : o * (size_t)in;
 }
 
 void PW_OP(prepare)(struct pw_backend *be, const struct pw_mat *mats, int n)

@@ -99,12 +99,13 @@ static void test_whole_numbers_are_exact(void **state)
               *bias = numbers(&s, (size_t)out);
         float *residual = numbers(&s, ny), *old = numbers(&s, 2 * ny + nx + nw + (size_t)out), *got[2];
         for (int t = 0; t < 2; t++) {
-            float *y = malloc((2 * ny + nx + nw + (size_t)out) * sizeof *y), *pack;
-            pack = malloc(ops[t]->mat_pack_floats(out, in) * sizeof *pack);
-            assert_true(y != NULL && pack != NULL);
+            float *y = malloc((2 * ny + nx + nw + (size_t)out) * sizeof *y), *pack, *back;
+            pack = malloc(ops[t]->mat_pack_floats(out, in, false) * sizeof *pack);
+            back = malloc(ops[t]->mat_pack_floats(out, in, true) * sizeof *back);
+            assert_true(y != NULL && pack != NULL && back != NULL);
             memcpy(y, old, (2 * ny + nx + nw + (size_t)out) * sizeof *y);
             struct whole one = {.ops = ops[t],
-                                .m = {w, out, in, pack},
+                                .m = {w, out, in, pack, back},
                                 .y = y,
                                 .pre = with & 1 ? y + ny : NULL,
                                 .dx = y + 2 * ny,
@@ -121,6 +122,7 @@ static void test_whole_numbers_are_exact(void **state)
             ops[t]->for_chunks(be[t], 1, layer, &one);
             got[t] = y;
             free(pack);
+            free(back);
         }
         for (size_t i = 0; i < 2 * ny + nx + nw + (size_t)out; i++)
             if (got[0][i] != got[1][i])
@@ -145,14 +147,15 @@ static void test_rounds_to_nearest_even(void **state)
     struct pw_err err;
     struct pw_backend *be;
     const struct pw_backend_ops *ops = bf16_or_skip();
-    float one = 1.0f, *pack = malloc(ops->mat_pack_floats(1, 1) * sizeof *pack);
+    float one = 1.0f, *pack = malloc(ops->mat_pack_floats(1, 1, false) * sizeof *pack);
+    float *back = malloc(ops->mat_pack_floats(1, 1, true) * sizeof *back);
     (void)state;
-    assert_non_null(pack);
+    assert_true(pack != NULL && back != NULL);
     assert_int_equal(ops->open(&be, 1, &err), PW_OK);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         float y, d = 0, g = 0, dy = 1;
         struct whole k = {.ops = ops,
-                          .m = {&one, 1, 1, pack},
+                          .m = {&one, 1, 1, pack, back},
                           .y = &y,
                           .dx = &d,
                           .dw = &g,
@@ -164,6 +167,7 @@ static void test_rounds_to_nearest_even(void **state)
         assert_true(y == cases[i].to && g == cases[i].to && d == 1);
         assert_true(rounded(cases[i].from) == cases[i].to); /* the reference above rounds the same way */
     }
+    free(back);
     free(pack);
     ops->close(be);
 }
@@ -179,9 +183,11 @@ static void test_rows_stand_alone(void **state)
     float y[ROWS * OUT], d[ROWS * IN], y1[ROWS * OUT], d1[ROWS * IN], g[OUT * IN] = {0};
     (void)state;
     float *w = ref_random(&s, OUT * IN, 1.0f), *x = ref_random(&s, ROWS * IN, 1.0f);
-    float *dy = ref_random(&s, ROWS * OUT, 1.0f), *pack = ref_random(&s, ops->mat_pack_floats(OUT, IN), 0.0f);
+    float *dy = ref_random(&s, ROWS * OUT, 1.0f),
+          *pack = ref_random(&s, ops->mat_pack_floats(OUT, IN, false), 0.0f),
+          *back = ref_random(&s, ops->mat_pack_floats(OUT, IN, true), 0.0f);
     struct whole k = {
-        .ops = ops, .m = {w, OUT, IN, pack}, .y = y, .dx = d, .dw = g, .x = x, .dy = dy, .R = ROWS};
+        .ops = ops, .m = {w, OUT, IN, pack, back}, .y = y, .dx = d, .dw = g, .x = x, .dy = dy, .R = ROWS};
     assert_int_equal(ops->open(&be, 1, &err), PW_OK);
     ops->prepare(be, &k.m, 1);
     ops->for_chunks(be, 1, layer, &k);
@@ -199,6 +205,7 @@ static void test_rows_stand_alone(void **state)
     free(w);
     free(x);
     free(dy);
+    free(back);
     free(pack);
     ops->close(be);
 }
