@@ -21,7 +21,7 @@ struct pw_foreign {
     struct pw_placing map;
     struct pw_positions at;
     char *path;
-    struct pw_source source;           /* files: without a digest none */
+    struct pw_source_files source;     /* files: without a digest none */
     struct pw_source_file config_file; /* config.json; bytes 0: there is none */
 };
 
@@ -147,8 +147,8 @@ static enum pw_code witness(struct pw_foreign *f, struct pw_err *err)
 {
     char line[160], *then;
     size_t size;
-    struct pw_source *s = &f->source;
-    *s = (struct pw_source){.path = f->path, .pe = true};
+    struct pw_source_files *s = &f->source;
+    *s = (struct pw_source_files){.path = f->path, .pe = true};
     s->files = pw_alloc(PW_SOURCE_FILES, sizeof *s->files);
     f->info.bytes = pw_weights_sha(f->map.weights, f->info.sha, s->files, &s->n);
     if (f->config_file.bytes > 0)

@@ -19,7 +19,7 @@ struct pw_foreign_info {
     size_t bytes;      /* of all files with weights */
     char sha[65];      /* pw_weights_sha */
     /* All files, config.json included; NULL without digest. */
-    const struct pw_source *source;
+    const struct pw_source_files *source;
 };
 
 /* Opens PATH: a folder with config.json and weights, a .safetensors file with config.json beside it, or a

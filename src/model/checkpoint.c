@@ -181,7 +181,7 @@ static enum pw_code take_set(struct loading *x, int set, struct pw_err *err)
 
     for (int i = 0; i < x->m->lay.n && code == PW_OK; i++) {
         const struct pw_param *p = &x->m->lay.params[i];
-        const struct pw_source *source = set == PW_SET_PARAMS ? x->c->info.source : NULL;
+        const struct pw_source_files *source = set == PW_SET_PARAMS ? x->c->info.source : NULL;
         float *to = source != NULL ? x->pe : x->values[set];
         int64_t dims[4];
         int n = pw_param_dims(p, dims);
@@ -299,7 +299,7 @@ static enum pw_code check_surplus(const struct loading *x, bool more, struct pw_
 /* Weights that the file refers to must be in the model already. */
 static enum pw_code check_source(const struct loading *x, bool resumable, struct pw_err *err)
 {
-    const struct pw_source *there = x->c->info.source, *here = x->m->source;
+    const struct pw_source_files *there = x->c->info.source, *here = x->m->source;
 
     if (there == NULL)
         return PW_OK;

@@ -25,7 +25,7 @@ struct pw_checkpoint_info {
     struct pw_pe_use_opts pe;
     /* Load: the files that have the weights in place of this file; NULL: this file has them. A save takes it
      * from the model. */
-    struct pw_source *source;
+    struct pw_source_files *source;
 };
 
 /* Writes the parameters, and with resumable the optimiser's state: adam.m.*, adam.v.* and adam.t. The file

@@ -5,9 +5,8 @@
  * follow). An image also holds the rest of a model's behaviour and display: the counts of what was seen in
  * training, and replaced heads.
  *
- * An image leaves out what its reader knows without it: the weights of a model that is as a file of another
- * program gives it (source.h), and moments and counts that are all zero. What is left out depends on values
- * only, so equal models give equal images. */
+ * An image omits the weights of a model that is as a file of another program gives it (source.h), and moments
+ * and counts that are all zero. Values alone decide this, so equal models give equal images. */
 #include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +19,7 @@
 
 enum what { WEIGHTS, RESUMABLE, IMAGE, WHOLE_IMAGE };
 
-/* What a file contains: sets of tensors, and groups of counts. */
+/* The sets of tensors and groups of counts in a file. */
 struct extent {
     bool core, pe; /* the parameters of the model; those of its encoding */
     bool moments;  /* with the step counts */

@@ -142,7 +142,7 @@ cJSON *pw_metadata_make(const struct pw_checkpoint_info *info, const struct pw_m
     return NULL;
 }
 
-bool pw_metadata_add_image(cJSON *meta, const struct pw_source *s)
+bool pw_metadata_add_image(cJSON *meta, const struct pw_source_files *s)
 {
     return add_text(meta, "pewter.options", cJSON_CreateString("given")) &&
            (s == NULL || add_text(meta, "pewter.source", pw_source_json(s)));

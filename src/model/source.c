@@ -10,18 +10,18 @@
 #include "base/text.h"
 #include "model/model_int.h"
 
-struct pw_source *pw_source_copy(const struct pw_source *s)
+struct pw_source_files *pw_source_copy(const struct pw_source_files *s)
 {
     if (s == NULL)
         return NULL;
-    struct pw_source *copy = pw_alloc(1, sizeof *copy);
-    *copy = (struct pw_source){.path = pw_text_dup(s->path), .n = s->n, .pe = s->pe};
+    struct pw_source_files *copy = pw_alloc(1, sizeof *copy);
+    *copy = (struct pw_source_files){.path = pw_text_dup(s->path), .n = s->n, .pe = s->pe};
     copy->files = pw_alloc((size_t)s->n + 1, sizeof *copy->files);
     memcpy(copy->files, s->files, (size_t)s->n * sizeof *copy->files);
     return copy;
 }
 
-void pw_source_free(struct pw_source *s)
+void pw_source_free(struct pw_source_files *s)
 {
     if (s == NULL)
         return;
@@ -30,7 +30,7 @@ void pw_source_free(struct pw_source *s)
     free(s);
 }
 
-bool pw_source_same(const struct pw_source *a, const struct pw_source *b)
+bool pw_source_same(const struct pw_source_files *a, const struct pw_source_files *b)
 {
     bool same = a->n == b->n;
     for (int i = 0; i < a->n && same; i++)
@@ -47,7 +47,7 @@ static bool add_file(cJSON *files, const struct pw_source_file *f)
            cJSON_AddNumberToObject(item, "bytes", (double)f->bytes) != NULL;
 }
 
-cJSON *pw_source_json(const struct pw_source *s)
+cJSON *pw_source_json(const struct pw_source_files *s)
 {
     cJSON *json = cJSON_CreateObject();
     bool ok = cJSON_AddStringToObject(json, "path", s->path) != NULL &&
@@ -84,7 +84,8 @@ static bool read_file(struct pw_source_file *f, const cJSON *json)
     return true;
 }
 
-enum pw_code pw_source_read(struct pw_source **out, const cJSON *json, const char *what, struct pw_err *err)
+enum pw_code pw_source_read(struct pw_source_files **out, const cJSON *json, const char *what,
+                            struct pw_err *err)
 {
     const cJSON *path = cJSON_GetObjectItemCaseSensitive(json, "path");
     const cJSON *pe = cJSON_GetObjectItemCaseSensitive(json, "pe"), *item;
@@ -94,8 +95,8 @@ enum pw_code pw_source_read(struct pw_source **out, const cJSON *json, const cha
     if (!cJSON_IsObject(json) || !is_text(path, PW_SOURCE_PATH) || path->valuestring[0] == '\0' ||
         !cJSON_IsBool(pe) || !cJSON_IsArray(files) || n < 1 || n > PW_SOURCE_FILES)
         return pw_fail(err, PW_EUSER, "%s must have a path, pe, and 1..%d files", what, PW_SOURCE_FILES);
-    struct pw_source *s = pw_alloc(1, sizeof *s);
-    *s = (struct pw_source){.path = pw_text_dup(path->valuestring), .pe = cJSON_IsTrue(pe)};
+    struct pw_source_files *s = pw_alloc(1, sizeof *s);
+    *s = (struct pw_source_files){.path = pw_text_dup(path->valuestring), .pe = cJSON_IsTrue(pe)};
     s->files = pw_alloc((size_t)n, sizeof *s->files);
     cJSON_ArrayForEach(item, files)
     {
@@ -108,14 +109,14 @@ enum pw_code pw_source_read(struct pw_source **out, const cJSON *json, const cha
     return PW_OK;
 }
 
-const struct pw_source *pw_model_source(const struct pw_model *m)
+const struct pw_source_files *pw_model_source(const struct pw_model *m)
 {
     return m->source;
 }
 
-void pw_model_set_source(struct pw_model *m, const struct pw_source *s)
+void pw_model_set_source(struct pw_model *m, const struct pw_source_files *s)
 {
-    struct pw_source *copy = pw_source_copy(s);
+    struct pw_source_files *copy = pw_source_copy(s);
     pw_source_free(m->source);
     m->source = copy;
 }

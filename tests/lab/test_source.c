@@ -93,7 +93,8 @@ static long resumes_equal(void **state, const char *file, const char *script)
 static void test_unchanged(void **state)
 {
     assert_in_range(resumes_equal(state, "llama.gguf", ""), 500, WEIGHTS / 8);
-    assert_in_range(resumes_equal(state, "llama.gguf", "; checkpoint; pe none; checkpoint"), 1000, WEIGHTS / 4);
+    assert_in_range(resumes_equal(state, "llama.gguf", "; checkpoint; pe none; checkpoint"), 1000,
+                    WEIGHTS / 4);
     assert_in_range(resumes_equal(state, "llama.gguf", "; ablate 0.1; fork alibi; fork; tune base=700"), 1000,
                     WEIGHTS / 4);
 }

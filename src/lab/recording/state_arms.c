@@ -121,7 +121,7 @@ static enum pw_code check_image(const struct pw_lab *next, const struct pw_repli
 
 /* The files of the latest model that referred to some. */
 struct open_files {
-    struct pw_source *source; /* NULL: none yet */
+    struct pw_source_files *source; /* NULL: none yet */
     struct pw_foreign *f;
 };
 
@@ -133,7 +133,7 @@ static void close_files(struct open_files *x)
 }
 
 /* Opens the files of a model, unless they are open. */
-static enum pw_code open_files(struct open_files *x, const struct pw_source *s, struct pw_err *err)
+static enum pw_code open_files(struct open_files *x, const struct pw_source_files *s, struct pw_err *err)
 {
     if (x->source != NULL && strcmp(x->source->path, s->path) == 0 && pw_source_same(x->source, s))
         return PW_OK;
