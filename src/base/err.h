@@ -10,8 +10,9 @@ extern "C" {
 #endif
 
 /* Result of a fallible function. EUSER: wrong input or use. ENOMEM: no memory. EIO: file system. EDEVICE:
- * device. ECANCEL: cancelled. EYIELD: not finished; call the function again to continue. */
-enum pw_code { PW_OK = 0, PW_EUSER, PW_ENOMEM, PW_EIO, PW_EDEVICE, PW_ECANCEL, PW_EYIELD };
+ * device. ECANCEL: cancelled. EYIELD: not finished; call the function again to continue. EMISSING: a file
+ * that a session refers to is missing or has other content. */
+enum pw_code { PW_OK = 0, PW_EUSER, PW_ENOMEM, PW_EIO, PW_EDEVICE, PW_ECANCEL, PW_EYIELD, PW_EMISSING };
 
 /* A failure: its code and its message. The caller owns it. */
 struct pw_err {

@@ -23,9 +23,11 @@ static enum pw_code fail_errno(struct pw_err *err, const char *path, const char 
 
 static _Thread_local struct pw_file_watch watch;
 
-void pw_file_watch(struct pw_file_watch w)
+struct pw_file_watch pw_file_watch(struct pw_file_watch w)
 {
+    struct pw_file_watch before = watch;
     watch = w;
+    return before;
 }
 
 /* Read fd to its end. The size from fstat is only a hint: a file may grow, or (in /proc) report size 0. */

@@ -32,9 +32,9 @@ struct pw_file_watch {
     void (*read)(void *arg, const char *path, const char *data, size_t size);
     void *arg;
 };
-/* Set the callbacks of the calling thread. Each member may be NULL; {0} removes the callbacks, which is also
- * the initial state. */
-void pw_file_watch(struct pw_file_watch w);
+/* Set the callbacks of the calling thread, and return those before. Each member may be NULL; {0} removes the
+ * callbacks, which is also the initial state. */
+struct pw_file_watch pw_file_watch(struct pw_file_watch w);
 
 /* Read the first n bytes of a regular file, or all of a shorter one. *got is the number of bytes read and
  * *size the size of the whole file. *data, ownership and codes are as in pw_file_read; the callbacks do not

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/sha256.h"
 #include "foreign/from_gguf.h"
 #include "foreign/map.h"
 
@@ -20,6 +21,8 @@ struct pw_foreign {
     struct pw_placing map;
     struct pw_positions at;
     char *path;
+    struct pw_source_files source;     /* files: without a digest none */
+    struct pw_source_file config_file; /* config.json; bytes 0: there is none */
 };
 
 static enum pw_code fail_family(const char *path, const char *type, struct pw_err *err)
@@ -34,7 +37,8 @@ static enum pw_code fail_family(const char *path, const char *type, struct pw_er
 }
 
 /* Reads config.json of a folder, or beside a file. */
-static enum pw_code read_json(const char *path, cJSON **out, struct pw_str *name, struct pw_err *err)
+static enum pw_code read_json(struct pw_foreign *f, const char *path, cJSON **out, struct pw_str *name,
+                              struct pw_err *err)
 {
     struct stat st;
     const char *slash = strrchr(path, '/');
@@ -47,6 +51,10 @@ static enum pw_code read_json(const char *path, cJSON **out, struct pw_str *name
     enum pw_code code = pw_file_read(name->s, MAX_CONFIG, &text, &size, err);
     if (code != PW_OK)
         return code;
+    uint8_t sha[32];
+    pw_sha256_of(sha, text, size);
+    f->config_file = (struct pw_source_file){.name = "config.json", .bytes = size};
+    pw_sha256_text(f->config_file.sha, sha);
     *out = cJSON_ParseWithLength(text, size);
     free(text);
     return cJSON_IsObject(*out) ? PW_OK : pw_fail(err, PW_EUSER, "%.240s: not a JSON object", name->s);
@@ -139,7 +147,13 @@ static enum pw_code witness(struct pw_foreign *f, struct pw_err *err)
 {
     char line[160], *then;
     size_t size;
-    f->info.bytes = pw_weights_sha(f->map.weights, f->info.sha);
+    struct pw_source_files *s = &f->source;
+    *s = (struct pw_source_files){.path = f->path, .pe = true};
+    s->files = pw_alloc(PW_SOURCE_FILES, sizeof *s->files);
+    f->info.bytes = pw_weights_sha(f->map.weights, f->info.sha, s->files, &s->n);
+    if (f->config_file.bytes > 0)
+        s->files[s->n++] = f->config_file;
+    f->info.source = s;
     snprintf(line, sizeof line, "pewter: weights of %zu bytes, sha256 %s\n", f->info.bytes, f->info.sha);
     if (!pw_file_copies()) {
         pw_file_note(f->path, line, strlen(line));
@@ -172,7 +186,7 @@ enum pw_code pw_foreign_open(struct pw_foreign **out, const char *path, bool dig
         pw_str_add(&name, "%s", path);
         code = pw_gguf_config(f->map.weights, path, &root, err);
     } else if (code == PW_OK) {
-        code = read_json(path, &root, &name, err);
+        code = read_json(f, path, &root, &name, err);
     }
     if (code == PW_OK)
         code = read_family(f, root, name.s, err);
@@ -194,6 +208,7 @@ void pw_foreign_close(struct pw_foreign *f)
     if (f == NULL)
         return;
     pw_weights_close(f->map.weights);
+    free(f->source.files);
     free(f->path);
     free(f);
 }
@@ -215,6 +230,7 @@ struct filling {
     const struct pw_foreign *f;
     const struct pw_config *cfg;
     const int *order;
+    bool own_pe;
 };
 
 static enum pw_code fill(void *arg, const struct pw_param *p, float *out, bool *filled, struct pw_err *err)
@@ -222,6 +238,9 @@ static enum pw_code fill(void *arg, const struct pw_param *p, float *out, bool *
     const struct filling *x = arg;
     struct pw_weights_tensor *t;
     const struct pw_map_row *row = NULL;
+    *filled = false;
+    if (p->pe && !x->own_pe)
+        return PW_OK;
     enum pw_code code = pw_map_find(&x->f->map, p, &t, &row, err);
     *filled = t != NULL || !p->pe;
     if (code == PW_OK && *filled)
@@ -248,15 +267,17 @@ static bool make_order(const struct pw_foreign *f, int n, int D, int *order)
 
 enum pw_code pw_foreign_model(struct pw_model **out, struct pw_foreign *f, const struct pw_backend_ops *ops,
                               struct pw_backend *be, const struct pw_config *cfg,
-                              const struct pw_pe_use_opts *pe, uint64_t seed, struct pw_err *err)
+                              const struct pw_pe_use_opts *pe, bool own_pe, uint64_t seed, struct pw_err *err)
 {
     int D = cfg->head_width, *order = pw_alloc((size_t)D, sizeof *order);
-    struct filling x = {.f = f, .cfg = cfg};
+    struct filling x = {.f = f, .cfg = cfg, .own_pe = own_pe};
     struct pw_config own = f->info.cfg;
     own.context = cfg->context;
     if (D % 2 == 0 && make_order(f, pw_positions_regroup(&f->at, &own), D, order))
         x.order = order;
     enum pw_code code = pw_model_create_from(out, ops, be, cfg, pe, seed, fill, &x, err);
+    if (code == PW_OK)
+        pw_model_set_source(*out, f->info.source);
     free(order);
     return code;
 }

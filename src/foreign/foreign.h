@@ -6,6 +6,7 @@
 #ifndef PW_FOREIGN_H
 #define PW_FOREIGN_H
 #include "model/model.h"
+#include "model/source.h"
 
 struct pw_foreign;
 
@@ -15,15 +16,18 @@ struct pw_foreign_info {
     /* Its shape and vocabulary; context is the longest that it was made for. Checked. */
     struct pw_config cfg;
     size_t parameters; /* numbers in the tensors of the file that the model takes */
-    size_t bytes;      /* of all files */
+    size_t bytes;      /* of all files with weights */
     char sha[65];      /* pw_weights_sha */
+    /* All files, config.json included; NULL without digest. */
+    const struct pw_source_files *source;
 };
 
 /* Opens PATH: a folder with config.json and weights, a .safetensors file with config.json beside it, or a
  * .gguf file. It reads the configuration, and checks names and shapes of all tensors, but no weights.
  *
- * digest: also compute info's bytes and sha, which reads all files, and note them as a file that was read
- * (pw_file_note). A re-run of a session compares them, and fails if the file is missing or has changed. */
+ * digest: also compute info's bytes, sha and source, which reads all files, and note them as a file that was
+ * read (pw_file_note). A re-run of a session compares them, and fails if the file is missing or has changed.
+ */
 enum pw_code pw_foreign_open(struct pw_foreign **out, const char *path, bool digest, struct pw_err *err);
 void pw_foreign_close(struct pw_foreign *f); /* NULL is a no-op */
 const struct pw_foreign_info *pw_foreign_info(const struct pw_foreign *f);
@@ -34,9 +38,11 @@ void pw_foreign_pe(const struct pw_foreign *f, int context, struct pw_str *out);
 
 /* Checks that cfg, which is info's with another context, and pe fit to the tensors. Then creates a model with
  * them, one tensor after the other, so that besides the model only the largest tensor takes memory. Tensors
- * of pe that the file does not have, those of another encoding, are drawn from seed. */
+ * of pe that the file does not have, those of another encoding, are drawn from seed; and without own_pe all
+ * of pe's. A model of an open file with a digest has its source (pw_model_source). */
 enum pw_code pw_foreign_model(struct pw_model **out, struct pw_foreign *f, const struct pw_backend_ops *ops,
                               struct pw_backend *be, const struct pw_config *cfg,
-                              const struct pw_pe_use_opts *pe, uint64_t seed, struct pw_err *err);
+                              const struct pw_pe_use_opts *pe, bool own_pe, uint64_t seed,
+                              struct pw_err *err);
 
 #endif

@@ -13,11 +13,11 @@
 #include "base/text.h"
 #include "model/safetensors.h"
 
-enum { MAX_SHARDS = 1024, MAX_INDEX = 32 << 20 };
+enum { MAX_INDEX = 32 << 20 };
 
 /* One mapped file. */
 struct shard {
-    char *name; /* in its folder */
+    char *name; /* in its folder; "": opened by its own path */
     const char *bytes;
     size_t size;
     struct pw_st st; /* empty for GGUF */
@@ -104,11 +104,11 @@ static enum pw_code open_gguf(struct pw_weights *w, const char *path, struct pw_
 }
 
 /* Opens one file of either format. */
-static enum pw_code open_file(struct pw_weights *w, const char *path, struct pw_err *err)
+static enum pw_code open_file(struct pw_weights *w, const char *path, const char *name, struct pw_err *err)
 {
     w->shards = pw_alloc(1, sizeof *w->shards);
     w->n_shards = 1;
-    w->shards[0].name = pw_text_dup(path);
+    w->shards[0].name = pw_text_dup(name);
     enum pw_code code = map(&w->shards[0], path, err);
     if (code != PW_OK)
         return code;
@@ -129,9 +129,9 @@ static enum pw_code add_shard(struct pw_weights *w, const char *name, const char
     for (int i = w->n_shards - 1; i >= 0; i--)
         if (strcmp(w->shards[i].name, name) == 0)
             return PW_OK;
-    if (w->n_shards == MAX_SHARDS)
-        return pw_fail(err, PW_EUSER, "%.240s: more than %d files", index, MAX_SHARDS);
-    if (name[0] == '\0' || name[0] == '.' || strchr(name, '/') != NULL)
+    if (w->n_shards == PW_WEIGHTS_SHARDS)
+        return pw_fail(err, PW_EUSER, "%.240s: more than %d files", index, PW_WEIGHTS_SHARDS);
+    if (name[0] == '\0' || name[0] == '.' || strlen(name) >= PW_SOURCE_NAME || strchr(name, '/') != NULL)
         return pw_fail(err, PW_EUSER, "%.240s: '%.80s' is not the name of a file beside it", index, name);
     w->shards[w->n_shards++].name = pw_text_dup(name);
     return PW_OK;
@@ -148,7 +148,7 @@ static enum pw_code read_index(struct pw_weights *w, const char *index, struct p
     cJSON *root = cJSON_ParseWithLength(text, size), *item;
     free(text);
     const cJSON *map_of = cJSON_GetObjectItemCaseSensitive(root, "weight_map");
-    w->shards = pw_alloc(MAX_SHARDS, sizeof *w->shards);
+    w->shards = pw_alloc(PW_WEIGHTS_SHARDS, sizeof *w->shards);
     if (!cJSON_IsObject(map_of) || map_of->child == NULL)
         code = pw_fail(err, PW_EUSER, "%.240s: no JSON object with a weight_map of names", index);
     cJSON_ArrayForEach(item, map_of)
@@ -189,7 +189,7 @@ static enum pw_code open_folder(struct pw_weights *w, const char *folder, struct
     pw_str_add(&one, "%s/model.safetensors", folder);
     pw_str_add(&index, "%s/model.safetensors.index.json", folder);
     if (access(one.s, F_OK) == 0)
-        code = open_file(w, one.s, err);
+        code = open_file(w, one.s, "model.safetensors", err);
     else if (access(index.s, F_OK) == 0)
         code = open_index(w, folder, index.s, err);
     else
@@ -206,7 +206,7 @@ enum pw_code pw_weights_open(struct pw_weights **out, const char *path, struct p
     struct pw_weights *w = pw_alloc(1, sizeof *w);
     struct stat st;
     bool folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-    enum pw_code code = folder ? open_folder(w, path, err) : open_file(w, path, err);
+    enum pw_code code = folder ? open_folder(w, path, err) : open_file(w, path, "", err);
     *out = code == PW_OK ? w : NULL;
     if (code != PW_OK)
         pw_weights_close(w);
@@ -253,7 +253,7 @@ void pw_weights_row(const struct pw_weights_tensor *t, int64_t row, float *out)
     pw_number_read(t->type, (const char *)t->data + (size_t)row * bytes, columns, out);
 }
 
-size_t pw_weights_sha(const struct pw_weights *w, char digits[65])
+size_t pw_weights_sha(const struct pw_weights *w, char digits[65], struct pw_source_file *files, int *n)
 {
     struct pw_sha256 all;
     uint8_t sha[32];
@@ -263,7 +263,11 @@ size_t pw_weights_sha(const struct pw_weights *w, char digits[65])
         pw_sha256_of(sha, w->shards[i].bytes, w->shards[i].size);
         pw_sha256_add(&all, sha, sizeof sha);
         bytes += w->shards[i].size;
+        files[i].bytes = w->shards[i].size;
+        pw_text_copy(files[i].name, sizeof files[i].name, w->shards[i].name);
+        pw_sha256_text(files[i].sha, sha);
     }
+    *n = w->n_shards;
     if (w->n_shards > 1)
         pw_sha256_end(&all, sha);
     pw_sha256_text(digits, sha);

@@ -6,11 +6,12 @@
 #include "base/err.h"
 #include "base/gguf.h"
 #include "base/quant.h"
+#include "model/source.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PW_WEIGHTS_DIMS = 8 };
+enum { PW_WEIGHTS_DIMS = 8, PW_WEIGHTS_SHARDS = 1024 };
 
 /* One tensor, row-major; the last dimension counts the columns of a row. A vector is one row. */
 struct pw_weights_tensor {
@@ -40,7 +41,8 @@ const struct pw_gguf *pw_weights_gguf(const struct pw_weights *w);
 /* Writes row `row` to out [columns]. The tensor must be readable. */
 void pw_weights_row(const struct pw_weights_tensor *t, int64_t row, float *out);
 /* Computes a digest of all files: SHA-256 of the file, or of the digests of shards by name. Returns the
- * number of bytes in the files. It reads all of them. */
-size_t pw_weights_sha(const struct pw_weights *w, char digits[65]);
+ * number of bytes in the files. It reads all of them. It writes each file to files [PW_WEIGHTS_SHARDS], and
+ * sets *n to their number; a single file that was opened by its own path has the name "". */
+size_t pw_weights_sha(const struct pw_weights *w, char digits[65], struct pw_source_file *files, int *n);
 
 #endif

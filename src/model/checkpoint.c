@@ -132,9 +132,12 @@ void pw_checkpoint_close(struct pw_checkpoint *c)
 struct loading {
     const struct pw_checkpoint *c;
     struct pw_model *m;
-    bool *taken;            /* [c->st.n] */
-    float *values[PW_SETS]; /* [size]; zero if the file has no moments: the optimiser starts fresh */
-    int64_t *counts;        /* [n] by name order */
+    bool *taken; /* [c->st.n] */
+    /* [size]; moments are zero if the file has none: the optimiser starts fresh. NULL: the model keeps its
+     * weights, or has no moments */
+    float *values[PW_SETS];
+    float *pe;       /* [size - core] of a file that refers to other files: the encoding's parameters */
+    int64_t *counts; /* [n] by name order */
     int64_t met[2], *seqs, *ids;
     double *grad;
     struct pw_replaced *replaced;
@@ -178,9 +181,14 @@ static enum pw_code take_set(struct loading *x, int set, struct pw_err *err)
 
     for (int i = 0; i < x->m->lay.n && code == PW_OK; i++) {
         const struct pw_param *p = &x->m->lay.params[i];
+        const struct pw_source_files *source = set == PW_SET_PARAMS ? x->c->info.source : NULL;
+        float *to = source != NULL ? x->pe : x->values[set];
         int64_t dims[4];
         int n = pw_param_dims(p, dims);
-        code = take(x, x->values[set] + p->offset, pw_tensor_name(set, p).text, PW_ST_F32, n, dims, err);
+        if (source != NULL && (source->pe || !p->pe))
+            continue;
+        code = take(x, to + (p->offset - (source != NULL ? x->m->lay.core : 0)), pw_tensor_name(set, p).text,
+                    PW_ST_F32, n, dims, err);
     }
     return code;
 }
@@ -288,12 +296,29 @@ static enum pw_code check_surplus(const struct loading *x, bool more, struct pw_
     return PW_OK;
 }
 
+/* Weights that the file refers to must be in the model already. */
+static enum pw_code check_source(const struct loading *x, bool resumable, struct pw_err *err)
+{
+    const struct pw_source_files *there = x->c->info.source, *here = x->m->source;
+
+    if (there == NULL)
+        return PW_OK;
+    if (resumable)
+        return pw_fail(err, PW_EUSER, "%s: has moments, but pewter.source in place of weights", x->c->path);
+    if (here == NULL || !here->pe || !pw_source_same(here, there))
+        return pw_fail(err, PW_EUSER,
+                       "%s: has no weights: it is part of a session, and refers to those of %.160s; 'model "
+                       "from=' reads them",
+                       x->c->path, there->path);
+    return PW_OK;
+}
+
 /* Takes everything from the file. The groups met.* and heads.*, which only images
  * have, are complete or absent. */
 static enum pw_code take_all(struct loading *x, bool resumable, struct pw_err *err)
 {
     const struct pw_st *st = &x->c->st;
-    enum pw_code code = PW_OK;
+    enum pw_code code = check_source(x, resumable, err);
 
     for (int s = 0; s < (resumable ? PW_SETS : 1) && code == PW_OK; s++)
         code = take_set(x, s, err);
@@ -320,6 +345,11 @@ static void put(struct loading *x, bool resumable, const int *order)
     bool moments = m->m != NULL; /* without: they are zeros in the file, too */
     pw_model_put(m, x->values[PW_SET_PARAMS], moments ? x->values[PW_SET_M] : NULL,
                  moments ? x->values[PW_SET_V] : NULL);
+    if (x->c->info.source != NULL) {
+        if (!x->c->info.source->pe)
+            m->ops->upload(m->be, m->p + m->lay.core, x->pe, (m->lay.size - m->lay.core) * sizeof *x->pe);
+        pw_model_set_source(m, x->c->info.source); /* its path is that of the file, too */
+    }
     for (int i = 0; i < m->lay.n; i++)
         m->lay.params[order[i]].t = x->counts[i];
     m->steps = resumable ? x->c->counts.taken : 0;
@@ -340,14 +370,18 @@ enum pw_code pw_checkpoint_load(const struct pw_checkpoint *c, struct pw_model *
                         .counts = calloc((size_t)m->lay.n, sizeof *x.counts),
                         .seqs = calloc((size_t)m->cfg.context + 1, sizeof *x.seqs),
                         .ids = calloc(2 * (size_t)m->cfg.context, sizeof *x.ids),
-                        .grad = calloc(learned + 1, sizeof *x.grad)};
+                        .grad = calloc(learned + 1, sizeof *x.grad),
+                        .pe = calloc(learned + 1, sizeof *x.pe)};
     enum pw_code code;
 
     for (int s = 0; s < PW_SETS; s++) {
+        if (s == PW_SET_PARAMS ? c->info.source != NULL : !resumable && m->m == NULL)
+            continue;
         x.values[s] = calloc(m->lay.size, sizeof(float));
         room = room && x.values[s] != NULL;
     }
-    if (room && x.taken != NULL && x.counts != NULL && x.seqs != NULL && x.ids != NULL && x.grad != NULL)
+    if (room && x.pe != NULL && x.taken != NULL && x.counts != NULL && x.seqs != NULL && x.ids != NULL &&
+        x.grad != NULL)
         code = take_all(&x, resumable, err);
     else
         code = pw_fail(err, PW_ENOMEM, "out of memory for a checkpoint");
@@ -363,6 +397,7 @@ enum pw_code pw_checkpoint_load(const struct pw_checkpoint *c, struct pw_model *
     free(x.seqs);
     free(x.ids);
     free(x.grad);
+    free(x.pe);
     free(order);
     return code;
 }

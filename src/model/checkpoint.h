@@ -6,6 +6,7 @@
 #ifndef PW_CHECKPOINT_H
 #define PW_CHECKPOINT_H
 #include "model/model.h"
+#include "model/source.h"
 #include <stdbool.h>
 
 #define PW_MOST_STEPS 1000000000000 /* largest step count in a file; times any batch size it fits 64 bits */
@@ -22,6 +23,9 @@ struct pw_checkpoint_info {
     bool has_config; /* the file had pewter.config */
     struct pw_config config;
     struct pw_pe_use_opts pe;
+    /* Load: the files that have the weights in place of this file; NULL: this file has them. A save takes it
+     * from the model. */
+    struct pw_source_files *source;
 };
 
 /* Writes the parameters, and with resumable the optimiser's state: adam.m.*, adam.v.* and adam.t. The file
@@ -30,9 +34,14 @@ enum pw_code pw_checkpoint_save(struct pw_model *m, const char *path, const stru
                                 bool resumable, struct pw_err *err);
 
 /* Builds a complete resumable file in memory. It also holds the rest of m's behaviour and display: what was
- * seen in training (pw_model_seen) and replaced heads. The caller frees *bytes [*n]; NULL on failure. */
+ * seen in training (pw_model_seen) and replaced heads. Moments and counts that are all zero are left out. In
+ * place of weights that are as a file of another program gives them (pw_model_source), it refers to the file.
+ * The caller frees *bytes [*n]; NULL on failure. */
 enum pw_code pw_checkpoint_image(struct pw_model *m, const struct pw_checkpoint_info *info, void **bytes,
                                  size_t *n, struct pw_err *err);
+/* The same with nothing left out, as version 0.1 wrote it: for comparison with its files. */
+enum pw_code pw_checkpoint_whole_image(struct pw_model *m, const struct pw_checkpoint_info *info,
+                                       void **bytes, size_t *n, struct pw_err *err);
 
 /* An opened file. Every number in it has been checked: header at most 1 MiB, 4096 tensors, 8 dimensions,
  * sizes that match, offsets contiguous to the end of the file. */
@@ -52,7 +61,10 @@ const struct pw_checkpoint_info *pw_checkpoint_info(const struct pw_checkpoint *
 void pw_checkpoint_close(struct pw_checkpoint *c); /* NULL is a no-op */
 /* Copies the tensors into m. If the file has them, it also loads the moments and step counts, the counts of
  * what was seen in training, and the replaced heads; otherwise these are reset. A missing tensor, an unknown
- * tensor or another shape is PW_EUSER with the tensor's name; m is then unchanged. */
+ * tensor or another shape is PW_EUSER with the tensor's name; m is then unchanged.
+ *
+ * If the file refers to other files (its info's source), m must have been made of them: pw_model_source has
+ * the same files. Then m keeps its weights, and also the encoding's parameters if source->pe. */
 enum pw_code pw_checkpoint_load(const struct pw_checkpoint *c, struct pw_model *m, struct pw_err *err);
 
 #endif

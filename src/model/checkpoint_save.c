@@ -3,22 +3,35 @@
  * A resumable file holds all state of the next step except the data: parameters, both moments, each tensor's
  * step count, the place in the schedule, the number of steps taken, and the seed (from which dropout's masks
  * follow). An image also holds the rest of a model's behaviour and display: the counts of what was seen in
- * training, and replaced heads. */
+ * training, and replaced heads.
+ *
+ * An image omits the weights of a model that is as a file of another program gives it (source.h), and moments
+ * and counts that are all zero. Values alone decide this, so equal models give equal images. */
 #include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/checkpoint_int.h"
 #include "model/expr/numbers.h"
 #include "model/metadata.h"
 #include "model/safetensors.h"
 
-enum what { WEIGHTS, RESUMABLE, IMAGE };
+enum what { WEIGHTS, RESUMABLE, IMAGE, WHOLE_IMAGE };
+
+/* The sets of tensors and groups of counts in a file. */
+struct extent {
+    bool core, pe; /* the parameters of the model; those of its encoding */
+    bool moments;  /* with the step counts */
+    bool met, heads;
+};
 
 /* Host copies, and the list of tensors that points into them and into names. */
 struct parts {
-    float *values[PW_SETS]; /* [size] */
-    int64_t *t;             /* [n] in name order */
+    struct extent has;
+    float *
+        values[PW_SETS]; /* [size]; NULL: not in the file; of the encoding's parameters alone [size - core] */
+    int64_t *t;          /* [n] in name order */
     int64_t met[2];
     int64_t *as, *at; /* [L,H]; NULL: no head is replaced */
     float *tables;    /* [n_tables,context,D] */
@@ -69,21 +82,58 @@ static bool heads_alloc(struct parts *x, const struct pw_model *m)
     return x->as != NULL && x->at != NULL && (x->tables != NULL || x->n_tables == 0);
 }
 
+static bool has_steps(const struct pw_model *m)
+{
+    bool has = m->steps != 0 || m->schedule != 0;
+
+    for (int i = 0; i < m->lay.n; i++)
+        has = has || m->lay.params[i].t != 0;
+    return has;
+}
+
+/* Returns true if the model is as before its first step: its moments and step counts are zeros. x has copies
+ * of the moments, if the model has any. */
+static bool is_fresh(const struct parts *x, const struct pw_model *m)
+{
+    bool zero = !has_steps(m);
+
+    for (int s = PW_SET_M; s < PW_SETS && zero && m->m != NULL; s++)
+        for (size_t i = 0; i < m->lay.size && zero; i++)
+            zero = memcmp(&x->values[s][i], &(float){0}, sizeof(float)) == 0;
+    return zero;
+}
+
+/* Says what the file contains, as far as the model's moments do not decide it. */
+static struct extent extent_of(const struct pw_model *m, enum what what)
+{
+    struct extent has = {.core = true, .pe = true, .moments = what != WEIGHTS};
+
+    if (what >= IMAGE)
+        has.met = has.heads = true;
+    if (what != IMAGE)
+        return has;
+    has.core = m->source == NULL;
+    has.pe = m->lay.size > m->lay.core && (m->source == NULL || !m->source->pe);
+    has.met = m->met.steps > 0;
+    return has;
+}
+
 static bool parts_alloc(struct parts *x, const struct pw_model *m, enum what what)
 {
     enum { OTHERS = 8 + PW_PE_NUMBERS }; /* adam.t, met.*, heads.*, data_* */
     size_t n = (size_t)m->lay.n;
-    int sets = what == WEIGHTS ? 1 : PW_SETS;
+    bool without = what == WEIGHTS || (what == IMAGE && m->m == NULL && !has_steps(m));
 
-    *x = (struct parts){.t = calloc(n, sizeof *x->t)};
+    *x = (struct parts){.has = extent_of(m, what), .t = calloc(n, sizeof *x->t)};
     x->list = calloc(PW_SETS * n + OTHERS, sizeof *x->list);
     x->names = calloc(PW_SETS * n, sizeof *x->names);
-    for (int s = 0; s < sets; s++) {
-        x->values[s] = malloc(m->lay.size * sizeof(float));
+    for (int s = x->has.core || x->has.pe ? 0 : 1; s < (without ? 1 : PW_SETS); s++) {
+        size_t floats = m->lay.size - (x->has.core || s > 0 ? 0 : m->lay.core);
+        x->values[s] = malloc(floats * sizeof(float));
         if (x->values[s] == NULL)
             return false;
     }
-    return x->t != NULL && x->list != NULL && x->names != NULL && (what != IMAGE || heads_alloc(x, m));
+    return x->t != NULL && x->list != NULL && x->names != NULL && (!x->has.heads || heads_alloc(x, m));
 }
 
 /* Appends a tensor; dims ends with a 0. */
@@ -142,13 +192,17 @@ static void add_heads(struct parts *x, struct pw_model *m)
 
 static void add_values(struct parts *x, const struct pw_model *m, const int *order, int set)
 {
+    size_t first = set == PW_SET_PARAMS && !x->has.core ? m->lay.core : 0;
+
     for (int i = 0; i < m->lay.n; i++) {
         const struct pw_param *p = &m->lay.params[order[i]];
+        if (set == PW_SET_PARAMS && !(p->pe ? x->has.pe : x->has.core))
+            continue;
         struct pw_tensor_name *name = &x->names[set * m->lay.n + i];
         int64_t dims[4];
         *name = pw_tensor_name(set, p);
         pw_param_dims(p, dims);
-        add_tensor(x, name->text, PW_ST_F32, dims, x->values[set] + p->offset);
+        add_tensor(x, name->text, PW_ST_F32, dims, x->values[set] + (p->offset - first));
     }
 }
 
@@ -169,14 +223,18 @@ static void add_numbers(struct parts *x, const struct pw_model *m)
 
 static void fill(struct parts *x, struct pw_model *m, const int *order, enum what what)
 {
-    pw_model_get(m, x->values[PW_SET_PARAMS], x->values[PW_SET_M], x->values[PW_SET_V]);
-    if (what >= RESUMABLE)
+    pw_model_get(m, x->has.core ? x->values[PW_SET_PARAMS] : NULL, x->values[PW_SET_M], x->values[PW_SET_V]);
+    if (!x->has.core && x->has.pe)
+        pw_model_read(m, x->values[PW_SET_PARAMS], m->lay.core, m->lay.size - m->lay.core);
+    if (what == IMAGE)
+        x->has.moments = !is_fresh(x, m);
+    if (x->has.moments)
         add_counts(x, m, order);
-    if (what == IMAGE) {
+    if (x->has.met)
         add_met(x, m);
+    if (x->has.heads)
         add_heads(x, m);
-    }
-    for (int s = 0; s < (what == WEIGHTS ? 1 : PW_SETS); s++)
+    for (int s = 0; s < (x->has.moments ? PW_SETS : 1); s++)
         add_values(x, m, order, s);
     add_numbers(x, m);
     if (x->n_tables > 0)
@@ -189,10 +247,14 @@ static enum pw_code save(struct pw_model *m, const char *path, void **bytes, siz
                          const struct pw_checkpoint_info *info, enum what what, struct pw_err *err)
 {
     int *order = pw_param_order(m->lay.params, m->lay.n);
-    cJSON *meta = pw_metadata_make(info, m, what >= RESUMABLE, what != IMAGE);
+    cJSON *meta = pw_metadata_make(info, m, what >= RESUMABLE, what < IMAGE);
     enum pw_code code;
     struct parts x;
 
+    if (what == IMAGE && meta != NULL && !pw_metadata_add_image(meta, m->source)) {
+        cJSON_Delete(meta);
+        meta = NULL;
+    }
     if (parts_alloc(&x, m, what) && meta != NULL) {
         fill(&x, m, order, what);
         code = m->ops->sync(m->be, err);
@@ -220,4 +282,12 @@ enum pw_code pw_checkpoint_image(struct pw_model *m, const struct pw_checkpoint_
     *bytes = NULL;
     *n = 0;
     return save(m, NULL, bytes, n, info, IMAGE, err);
+}
+
+enum pw_code pw_checkpoint_whole_image(struct pw_model *m, const struct pw_checkpoint_info *info,
+                                       void **bytes, size_t *n, struct pw_err *err)
+{
+    *bytes = NULL;
+    *n = 0;
+    return save(m, NULL, bytes, n, info, WHOLE_IMAGE, err);
 }

@@ -46,6 +46,7 @@ static enum pw_code carry(struct pw_model *next, struct pw_model *old, size_t fl
     next->seed = old->seed;
     next->steps = old->steps;
     next->schedule = old->schedule;
+    pw_model_set_source(next, old->source);
     pw_model_changed(next);
     return code == PW_OK ? pw_replaced_copy(next, old, err) : code;
 }
@@ -87,6 +88,8 @@ enum pw_code pw_model_swap(struct pw_model **out, struct pw_model *m, const stru
     code = carry(*out, m, m->lay.core, core, err);
     if (code == PW_OK)
         pw_model_draw(*out, core, seed);
+    if ((*out)->source != NULL)
+        (*out)->source->pe = false;
     if (restart)
         (*out)->schedule = 0;
     return complete(out, code, err);
@@ -107,6 +110,8 @@ enum pw_code pw_model_transplant(struct pw_model *m, struct pw_model *donor, str
         m->ops->upload(m->be, m->m + at, m->host, n * sizeof *m->host);
         m->ops->upload(m->be, m->v + at, m->host, n * sizeof *m->host);
     }
+    if (m->source != NULL)
+        m->source->pe = false;
     pw_model_abandon(m);
     m->stale = PW_STALE_ALL;
     pw_model_changed(m);

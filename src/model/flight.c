@@ -128,6 +128,7 @@ static void count(struct pw_model *m, int by)
         m->lay.params[i].t += by;
     m->steps += by;
     m->schedule += by;
+    pw_model_set_source(m, NULL);
     pw_model_changed(m);
 }
 

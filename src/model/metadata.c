@@ -1,5 +1,9 @@
 /* metadata.c - the metadata pewter.config, pewter.vocab, pewter.task, pewter.optim, pewter.seed, pewter.step,
- * and in a resumable file pewter.schedule and pewter.taken. Each is a JSON text.
+ * in a resumable file pewter.schedule and pewter.taken, in an image pewter.options, and in that of a model
+ * that is as a file gives it pewter.source (source.h). Each is a JSON text.
+ *
+ * pewter.options is "given": the encoding's options have the values that the user gave. Without it they can
+ * be those in effect, and a value that equals the one in effect by default is read as the default.
  *
  * Floats are written with the fewest digits that read back to the same value. Options pass through the option
  * tables in both directions, so a file cannot set a value that a command cannot set. */
@@ -138,6 +142,12 @@ cJSON *pw_metadata_make(const struct pw_checkpoint_info *info, const struct pw_m
     return NULL;
 }
 
+bool pw_metadata_add_image(cJSON *meta, const struct pw_source_files *s)
+{
+    return add_text(meta, "pewter.options", cJSON_CreateString("given")) &&
+           (s == NULL || add_text(meta, "pewter.source", pw_source_json(s)));
+}
+
 /* ---- reading */
 
 /* Writes the value as an option's text to out. */
@@ -188,8 +198,9 @@ static enum pw_code check_rule(const struct pw_pe_use_opts *use, const struct pw
                    what, use->pe->name, theirs < ours ? "an earlier" : "a later");
 }
 
-/* Reads {"name": "t5", "buckets": 8} as "t5 buckets=8". */
-static enum pw_code read_pe(struct pw_checkpoint_info *info, const cJSON *json, const char *what,
+/* Reads {"name": "t5", "buckets": 8} as "t5 buckets=8". given: the options have the values that the user
+ * gave, not those in effect. */
+static enum pw_code read_pe(struct pw_checkpoint_info *info, const cJSON *json, bool given, const char *what,
                             struct pw_err *err)
 {
     const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, "name"));
@@ -216,14 +227,14 @@ static enum pw_code read_pe(struct pw_checkpoint_info *info, const cJSON *json, 
         code = pw_pe_parse(&info->pe, pw_str_text(&text), &info->config, err);
     if (code == PW_OK)
         code = check_rule(&info->pe, &info->config, cJSON_GetObjectItemCaseSensitive(json, RULE), what, err);
-    if (code == PW_OK)
+    if (code == PW_OK && !given)
         pw_pe_unsettle(&info->pe, &info->config);
     pw_str_fini(&text);
     return code;
 }
 
-static enum pw_code read_config(struct pw_checkpoint_info *info, const cJSON *json, const char *what,
-                                struct pw_err *err)
+static enum pw_code read_config(struct pw_checkpoint_info *info, const cJSON *json, bool given,
+                                const char *what, struct pw_err *err)
 {
     const cJSON *vocab = cJSON_GetObjectItemCaseSensitive(json, "vocab");
     const cJSON *pe = cJSON_GetObjectItemCaseSensitive(json, "pe");
@@ -241,7 +252,7 @@ static enum pw_code read_config(struct pw_checkpoint_info *info, const cJSON *js
     info->config.vocab = vocab->valueint;
     code = pw_config_check(&info->config, err);
     if (code == PW_OK)
-        code = read_pe(info, pe, what, err);
+        code = read_pe(info, pe, given, what, err);
     info->has_config = code == PW_OK;
     return code;
 }
@@ -318,19 +329,22 @@ static enum pw_code read_steps(int64_t *out, int64_t step, const struct pw_st *s
 static enum pw_code read_all(const struct pw_st *st, struct pw_checkpoint_info *info,
                              struct pw_metadata_counts *counts, const char *path, struct pw_err *err)
 {
-    static const char *const keys[] = {"pewter.config", "pewter.vocab", "pewter.task", "pewter.optim"};
+    static const char *const keys[] = {"pewter.config", "pewter.vocab", "pewter.task", "pewter.optim",
+                                       "pewter.source"};
+    bool given = pw_st_meta(st, "pewter.options") != NULL;
     enum pw_code code;
 
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         char what[300];
         cJSON *json;
         snprintf(what, sizeof what, "%.240s: %s", path, keys[i]);
         code = parse(&json, st, keys[i], what, err);
         if (code == PW_OK && json != NULL)
-            code = i == 0   ? read_config(info, json, what, err)
+            code = i == 0   ? read_config(info, json, given, what, err)
                    : i == 1 ? read_vocab(info, json, what, err)
                    : i == 2 ? read_task(info, json, what, err)
-                            : read_optim(&info->optim, json, what, err);
+                   : i == 3 ? read_optim(&info->optim, json, what, err)
+                            : pw_source_read(&info->source, json, what, err);
         cJSON_Delete(json);
         if (code)
             return code;
@@ -367,5 +381,6 @@ void pw_metadata_fini(struct pw_checkpoint_info *info)
         free(info->vocab[i]);
     free(info->vocab);
     free(info->task);
+    pw_source_free(info->source);
     *info = (struct pw_checkpoint_info){0};
 }

@@ -21,6 +21,8 @@ struct cJSON *pw_metadata_make(const struct pw_checkpoint_info *info, const stru
  * pw_metadata_fini frees info's text. */
 enum pw_code pw_metadata_read(const struct pw_st *st, struct pw_checkpoint_info *info,
                               struct pw_metadata_counts *counts, const char *path, struct pw_err *err);
+/* Adds what an image has in addition; s NULL: its tensors are complete. Returns false without memory. */
+bool pw_metadata_add_image(struct cJSON *meta, const struct pw_source_files *s);
 void pw_metadata_fini(struct pw_checkpoint_info *info);
 
 #endif

@@ -329,6 +329,7 @@ void pw_model_destroy(struct pw_model *m)
     free(m->mats);
     free(m->iota);
     pw_ids_fini(m);
+    pw_source_free(m->source);
     free(m);
 }
 
@@ -446,8 +447,10 @@ void pw_model_put(struct pw_model *m, const float *params, const float *adam_m, 
 
     assert(m->n_flights == 0);
     assert((adam_m == NULL || m->m != NULL) && (adam_v == NULL || m->v != NULL));
-    if (params != NULL)
+    if (params != NULL) {
+        pw_model_set_source(m, NULL);
         m->ops->upload(m->be, m->p, params, bytes);
+    }
     if (adam_m != NULL)
         m->ops->upload(m->be, m->m, adam_m, bytes);
     if (adam_v != NULL)

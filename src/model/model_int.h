@@ -7,6 +7,7 @@
 #ifndef PW_MODEL_INT_H
 #define PW_MODEL_INT_H
 #include "model/plan.h"
+#include "model/source.h"
 #include <pthread.h>
 
 #define PW_ABSENT SIZE_MAX /* offset of a tensor that this configuration does not have */
@@ -156,8 +157,9 @@ struct pw_model {
     uint64_t *sums;       /* [2] of a digest, on the backend */
     struct pw_tables tables;
     struct pw_seen_counts met;
-    int stale;           /* enum pw_stale: derived data that is out of date */
-    uint64_t generation; /* changes with parameters or encoding: decode.c */
+    int stale;                      /* enum pw_stale: derived data that is out of date */
+    uint64_t generation;            /* changes with parameters or encoding: decode.c */
+    struct pw_source_files *source; /* files of the parameters; NULL: none, or a parameter has changed */
 
     float *slots;     /* [n_slots][stride]: pw_slot_at */
     size_t slots_cap; /* in floats */

@@ -125,7 +125,8 @@ struct pw_model *ref_foreign_load(const char *path, bool digest, int *context, s
     pw_foreign_pe(f, cfg.context, &text);
     if (pw_pe_parse(&pe, text.s, &cfg, &err) != PW_OK)
         fail_msg("%s: %s", text.s, err.msg);
-    if (ops->open(be, 1, &err) != PW_OK || pw_foreign_model(&m, f, ops, *be, &cfg, &pe, 1, &err) != PW_OK)
+    if (ops->open(be, 1, &err) != PW_OK ||
+        pw_foreign_model(&m, f, ops, *be, &cfg, &pe, true, 1, &err) != PW_OK)
         fail_msg("%s", err.msg);
     pw_str_fini(&text);
     pw_foreign_close(f);

@@ -20,8 +20,15 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
 enum { HEADS = 2, WIDTH = 4, CONTEXT = 4, VOCAB = 3 };
 
 static struct pw_model *model;
-static void *image;
-static size_t image_bytes;
+static struct pw_source_file files[2] = {{.name = "config.json", .bytes = 1}, {.name = "m", .bytes = 2}};
+static char path[] = "m/l";
+static const struct pw_source_files source = {.path = path, .files = files, .n = 2};
+
+/* One with all tensors, and one that refers to files for its weights. */
+static struct image {
+    void *bytes;
+    size_t n;
+} images[2];
 
 static void must(enum pw_code code)
 {
@@ -29,7 +36,7 @@ static void must(enum pw_code code)
         abort();
 }
 
-/* Create a small model with everything that an image can contain. */
+/* Create a small model, and images with everything that an image can contain. */
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     static char a[] = "a", b[] = "b", c[] = "c", task[] = "sort", *vocab[] = {a, b, c};
@@ -56,7 +63,11 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     must(ops != NULL ? ops->open(&be, 1, &err) : PW_EUSER);
     must(pw_model_create(&model, ops, be, &cfg, &pe, 1, &err));
     must(pw_model_replace_head(model, 0, 1, 1, table, &err));
-    must(pw_checkpoint_image(model, &info, &image, &image_bytes, &err));
+    must(pw_checkpoint_whole_image(model, &info, &images[0].bytes, &images[0].n, &err));
+    for (int i = 0; i < 2; i++)
+        memset(files[i].sha, 'a' + i, 64);
+    pw_model_set_source(model, &source);
+    must(pw_checkpoint_image(model, &info, &images[1].bytes, &images[1].n, &err));
     return 0;
 }
 
@@ -64,7 +75,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct pw_checkpoint *c;
     struct pw_err err = {.msg = ""};
+    struct pw_source_files own = source;
     enum pw_code code = pw_checkpoint_open_bytes(&c, data, size, "it", &err);
+
+    own.pe = true; /* as the model of an open file */
+    pw_model_set_source(model, &own);
 
     if ((code == PW_OK) != (c != NULL))
         abort();
@@ -81,9 +96,10 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
     uint64_t header = 0;
     size_t rest, now;
 
-    if (size < 8 && max_size >= image_bytes) {
-        memcpy(data, image, image_bytes);
-        return image_bytes;
+    const struct image *image = &images[seed / 2 % 2];
+    if (size < 8 && max_size >= image->n) {
+        memcpy(data, image->bytes, image->n);
+        return image->n;
     }
     if (size >= 8)
         memcpy(&header, data, 8);

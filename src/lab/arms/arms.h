@@ -36,10 +36,10 @@ struct pw_checkpoint_info pw_lab_describe(const struct pw_lab *lab, const struct
 /* Build a fresh model with these settings. */
 enum pw_code pw_lab_build_replica(struct pw_lab *lab, struct pw_replica *fresh,
                                   const struct pw_replica *settings, struct pw_err *err);
-/* Build one with the weights of an open model of another program. */
+/* Build one with the weights of an open model of another program; own_pe: as in pw_foreign_model. */
 struct pw_foreign; /* foreign/foreign.h */
 enum pw_code pw_lab_build_foreign(struct pw_lab *lab, struct pw_replica *fresh,
-                                  const struct pw_replica *settings, struct pw_foreign *f,
+                                  const struct pw_replica *settings, struct pw_foreign *f, bool own_pe,
                                   struct pw_err *err);
 /* Build n of them: all or none. */
 enum pw_code pw_lab_build_all(struct pw_lab *lab, struct pw_replica *fresh, const struct pw_replica *settings,

@@ -78,12 +78,14 @@ enum pw_code pw_lab_build_replica(struct pw_lab *lab, struct pw_replica *out,
 }
 
 enum pw_code pw_lab_build_foreign(struct pw_lab *lab, struct pw_replica *out,
-                                  const struct pw_replica *settings, struct pw_foreign *f, struct pw_err *err)
+                                  const struct pw_replica *settings, struct pw_foreign *f, bool own_pe,
+                                  struct pw_err *err)
 {
     struct pw_replica fresh;
     enum pw_code code = prepare(lab, &fresh, settings, PW_ALTERED_FILE, err);
     if (code == PW_OK)
-        code = pw_foreign_model(&fresh.model, f, lab->ops, lab->be, &fresh.cfg, &fresh.pe, fresh.seed, err);
+        code = pw_foreign_model(&fresh.model, f, lab->ops, lab->be, &fresh.cfg, &fresh.pe, own_pe, fresh.seed,
+                                err);
     if (code == PW_OK)
         *out = fresh;
     return code;

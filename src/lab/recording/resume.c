@@ -82,7 +82,9 @@ enum pw_code pw_session_restore(struct pw_lab *lab, struct pw_record *record, ui
             return PW_OK;
         pw_record_end(*cursor);
         *cursor = NULL;
-        if (code == PW_EDEVICE) /* an older checkpoint would fail, too */
+        /* An older checkpoint would fail, too. Or it is from before the model was read, and its re-run would
+         * fail. */
+        if (code == PW_EDEVICE || code == PW_EMISSING)
             return pw_fail(err, code, "%s", why.msg);
     }
     return pw_fail(err, PW_EUSER, "no checkpoint of this session is usable: %.300s", why.msg);

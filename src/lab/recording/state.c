@@ -154,9 +154,13 @@ static enum pw_code restore(struct pw_lab *next, const struct pw_lab *lab, const
     code = restore_backend(next, lab, precision, err);
     if (code == PW_OK)
         code = pw_taskset_init(&next->tasks, task, err);
+    struct pw_err why;
+    const cJSON *arms = cJSON_GetObjectItemCaseSensitive(root, "replicates");
+    /* The task's tokenizer can be in a file that a model refers to, whose absence is the better reason. */
+    if (code == PW_EUSER && pw_state_check_sources(cJSON_GetArraySize(arms), get, arg, &why) == PW_EMISSING)
+        code = pw_fail(err, PW_EMISSING, "%s", why.msg);
     if (code == PW_OK)
-        code =
-            pw_state_restore_arms(next, cJSON_GetObjectItemCaseSensitive(root, "replicates"), get, arg, err);
+        code = pw_state_restore_arms(next, arms, get, arg, err);
     if (code == PW_OK)
         code = pw_state_restore_pin(next, cJSON_GetObjectItemCaseSensitive(root, "pin"), err);
     if (code == PW_OK)

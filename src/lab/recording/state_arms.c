@@ -1,5 +1,8 @@
 /* state_arms.c - the replicas in a lab's state.
  *
+ * An image refers to files of another program if the model's weights are theirs (model/source.h). Arms with
+ * the same files are restored one after the other from files that are opened once.
+ *
  * A replica's settings (shape, encoding, optimiser, seed) and its progress (weights, moments, counts, ablated
  * heads) are only in its image. Its place in the lab and in the round of training are only in the text. */
 #include <cjson/cJSON.h>
@@ -8,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "foreign/foreign.h"
 #include "lab/arms/arms.h"
 #include "lab/recording/state_int.h"
 
@@ -115,8 +119,33 @@ static enum pw_code check_image(const struct pw_lab *next, const struct pw_repli
     return PW_OK;
 }
 
+/* The files of the latest model that referred to some. */
+struct open_files {
+    struct pw_source_files *source; /* NULL: none yet */
+    struct pw_foreign *f;
+};
+
+static void close_files(struct open_files *x)
+{
+    pw_source_free(x->source);
+    pw_foreign_close(x->f);
+    *x = (struct open_files){0};
+}
+
+/* Opens the files of a model, unless they are open. */
+static enum pw_code open_files(struct open_files *x, const struct pw_source_files *s, struct pw_err *err)
+{
+    if (x->source != NULL && strcmp(x->source->path, s->path) == 0 && pw_source_same(x->source, s))
+        return PW_OK;
+    close_files(x);
+    enum pw_code code = pw_state_open_source(&x->f, s, err);
+    if (code == PW_OK)
+        x->source = pw_source_copy(s);
+    return code;
+}
+
 static enum pw_code build(struct pw_lab *next, struct pw_replica *a, const struct pw_checkpoint *c,
-                          const char *what, struct pw_err *err)
+                          struct open_files *files, const char *what, struct pw_err *err)
 {
     const struct pw_checkpoint_info *info = pw_checkpoint_info(c);
     struct pw_replica fresh;
@@ -127,7 +156,12 @@ static enum pw_code build(struct pw_lab *next, struct pw_replica *a, const struc
     a->pe = info->pe;
     a->optim = info->optim;
     a->seed = info->seed;
-    code = pw_lab_build_replica(next, &fresh, a, err);
+    if (info->source != NULL)
+        code = open_files(files, info->source, err);
+    if (code == PW_OK && info->source != NULL)
+        code = pw_lab_build_foreign(next, &fresh, a, files->f, info->source->pe, err);
+    else if (code == PW_OK)
+        code = pw_lab_build_replica(next, &fresh, a, err);
     if (code != PW_OK)
         return code;
     code = pw_checkpoint_load(c, fresh.model, err);
@@ -142,7 +176,7 @@ static enum pw_code build(struct pw_lab *next, struct pw_replica *a, const struc
 
 /* Restore replica i of the list to its place. */
 static enum pw_code restore_arm(struct pw_lab *next, const cJSON *object, const void *bytes, size_t n, int i,
-                                struct pw_err *err)
+                                struct open_files *files, struct pw_err *err)
 {
     char what[64];
     struct pw_replica a = {0}, *place;
@@ -162,7 +196,7 @@ static enum pw_code restore_arm(struct pw_lab *next, const cJSON *object, const 
                        a.check.samples, a.check_of);
     code = pw_checkpoint_open_bytes(&c, bytes, n, what, err);
     if (code == PW_OK)
-        code = build(next, &a, c, what, err);
+        code = build(next, &a, c, files, what, err);
     pw_checkpoint_close(c);
     if (code == PW_OK)
         *place = a;
@@ -193,6 +227,7 @@ enum pw_code pw_state_restore_arms(struct pw_lab *next, const cJSON *list,
                                    void *arg, struct pw_err *err)
 {
     const cJSON *object;
+    struct open_files files = {0};
     int n = cJSON_GetArraySize(list), i = 0;
     enum pw_code code = PW_OK;
     if (!cJSON_IsArray(list) || n < 1 || n > PW_MAX_PLACES)
@@ -202,9 +237,10 @@ enum pw_code pw_state_restore_arms(struct pw_lab *next, const cJSON *list,
         size_t size = 0;
         code = get(arg, i, &bytes, &size, err);
         if (code == PW_OK)
-            code = restore_arm(next, object, bytes, size, i, err);
+            code = restore_arm(next, object, bytes, size, i, &files, err);
         free(bytes);
     }
+    close_files(&files);
     if (code == PW_OK)
         code = check_alike(next, err);
     if (code == PW_OK && pw_lab_arm(next, next->current) == NULL)

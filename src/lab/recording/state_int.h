@@ -32,6 +32,18 @@ enum pw_code pw_state_restore_arms(struct pw_lab *lab, const struct cJSON *list,
                                    enum pw_code (*get)(void *, int, void **, size_t *, struct pw_err *),
                                    void *arg, struct pw_err *err);
 
+/* ---- state_source.c */
+struct pw_source_files; /* model/source.h */
+struct pw_foreign;      /* foreign/foreign.h */
+/* Open the files that a model refers to. PW_EMISSING: a file is missing or has other content; the line names
+ * it. pw_foreign_close frees *out, which is NULL on failure. */
+enum pw_code pw_state_open_source(struct pw_foreign **out, const struct pw_source_files *s,
+                                  struct pw_err *err);
+/* Check the files that the n models of a state refer to. Other faults of the models are not reported. */
+enum pw_code pw_state_check_sources(int n,
+                                    enum pw_code (*get)(void *, int, void **, size_t *, struct pw_err *),
+                                    void *arg, struct pw_err *err);
+
 /* ---- state_watches.c: "watches" of root; list NULL: there are none */
 bool pw_state_save_watches(const struct pw_lab *lab, struct cJSON *root);
 enum pw_code pw_state_restore_watches(struct pw_lab *lab, const struct pw_commands *commands,

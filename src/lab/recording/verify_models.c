@@ -14,6 +14,7 @@
 #include "lab/core/lab_int.h"
 #include "lab/recording/verify.h"
 #include "model/safetensors.h"
+#include "model/source.h"
 
 static size_t size_of(enum pw_st_type type)
 {
@@ -115,14 +116,17 @@ static enum pw_code compare(struct pw_lab *lab, struct pw_verdict *v, struct pw_
 {
     struct pw_checkpoint_info info = pw_lab_describe(lab, arm, task);
     struct pw_st then = {0}, now = {0};
-    void *image;
+    void *image = NULL;
     size_t n;
-    enum pw_code code = pw_checkpoint_image(arm->model, &info, &image, &n, err);
+    enum pw_code code = pw_st_open(&then, path, err);
+    if (code == PW_OK)
+        code = pw_checkpoint_whole_image(arm->model, &info, &image, &n, err);
     if (code == PW_OK)
         code = pw_st_open_bytes(&now, image, n, "the model", err);
-    if (code == PW_OK)
-        code = pw_st_open(&then, path, err);
-    if (code == PW_OK && !find(v, text, &then, &now))
+    bool refers = code == PW_OK && pw_st_meta(&then, "pewter.source") != NULL;
+    if (refers && pw_model_source(arm->model) == NULL)
+        pw_str_add(text, "the weights were those of a file when it was recorded, and are not now");
+    else if (code == PW_OK && !find(v, text, &then, &now))
         pw_str_add(text, "the model's metadata differ");
     pw_st_close(&then);
     pw_st_close(&now);
@@ -130,14 +134,18 @@ static enum pw_code compare(struct pw_lab *lab, struct pw_verdict *v, struct pw_
     return code;
 }
 
+/* An image of today, or as version 0.1 wrote it. */
+typedef enum pw_code image_maker(struct pw_model *m, const struct pw_checkpoint_info *info, void **bytes,
+                                 size_t *n, struct pw_err *err);
+
 static bool same_image(const struct pw_lab *lab, const struct pw_replica *arm, const uint8_t sha[PW_SHA256],
-                       char *task)
+                       char *task, image_maker *make)
 {
     struct pw_checkpoint_info info = pw_lab_describe(lab, arm, task);
     uint8_t mine[PW_SHA256];
     void *image;
     size_t n;
-    if (pw_checkpoint_image(arm->model, &info, &image, &n, NULL) != PW_OK)
+    if (make(arm->model, &info, &image, &n, NULL) != PW_OK)
         return true; /* no memory for the comparison */
     pw_sha256_of(mine, image, n);
     free(image);
@@ -174,8 +182,10 @@ void pw_verify_models(struct pw_lab *lab, struct pw_verdict *v, const struct pw_
     pw_taskset_print(&lab->tasks, &task);
     pw_opt_old_names(&old, task.s); /* in files of older sessions */
     for (int i = 0; i < n && n == c->n_files; i++) {
-        if (same_image(lab, &arms[i], c->files[i], task.s) ||
-            (strcmp(task.s, pw_str_text(&old)) != 0 && same_image(lab, &arms[i], c->files[i], old.s))) {
+        bool renamed = strcmp(task.s, pw_str_text(&old)) != 0;
+        if (same_image(lab, &arms[i], c->files[i], task.s, pw_checkpoint_image) ||
+            same_image(lab, &arms[i], c->files[i], task.s, pw_checkpoint_whole_image) ||
+            (renamed && same_image(lab, &arms[i], c->files[i], old.s, pw_checkpoint_whole_image))) {
             v->models++;
             continue;
         }

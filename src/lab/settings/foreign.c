@@ -143,7 +143,7 @@ static enum pw_code import(struct pw_lab *lab, struct pw_replica *arm, struct pw
     if (other.n > 0)
         lab->tasks = other; /* the model is built for its vocabulary */
     if (code == PW_OK)
-        code = pw_lab_build_foreign(lab, &fresh, &settings, f, err);
+        code = pw_lab_build_foreign(lab, &fresh, &settings, f, true, err);
     if (code == PW_OK) {
         put(lab, other.n > 0 ? &old : NULL, &fresh);
     } else if (other.n > 0) {

@@ -1,0 +1,211 @@
+/* test_source.c - tests what an image leaves out: the weights of a model that is as files of another program
+ * give it, and moments and counts that are all zero. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+#include <cmocka.h>
+
+#include "model/checkpoint.h"
+#include "model/model_int.h"
+#include "model/safetensors.h"
+#include "model/source.h"
+#include "ref_toy.h"
+
+enum { V = 7 };
+#define OPTIONS "layers=2 width=12 heads=3 ffn=10 context=16"
+#define SHA     "b179c9523d0e6a0fb179c9523d0e6a0fb179c9523d0e6a0fb179c9523d0e6a0f"
+
+static char path[] = "m/l.gguf";
+static struct pw_source_file files[] = {{.name = "", .sha = SHA, .bytes = 14304}};
+static const struct pw_source_files source = {.path = path, .files = files, .n = 1, .pe = true};
+
+typedef enum pw_code maker(struct pw_model *m, const struct pw_checkpoint_info *info, void **bytes, size_t *n,
+                           struct pw_err *err);
+
+/* Opens an image of m; *bytes is freed by the caller. */
+static struct pw_checkpoint *image_of(struct pw_model *m, maker *make, void **bytes, struct pw_st *st)
+{
+    struct pw_checkpoint_info info = {.optim = toy_optim(""), .seed = 1, .step = 0};
+    struct pw_checkpoint *c;
+    struct pw_err err;
+    size_t n;
+    if (make(m, &info, bytes, &n, &err) != PW_OK || pw_st_open_bytes(st, *bytes, n, "it", &err) != PW_OK ||
+        pw_checkpoint_open_bytes(&c, *bytes, n, "it", &err) != PW_OK)
+        fail_msg("%s", err.msg);
+    return c;
+}
+
+static void train(struct pw_model *m)
+{
+    struct pw_optim o = toy_optim("lr=0.01 warmup=5 steps=40");
+    struct pw_batch *b = toy_batch(1, 6, 2, 9, V);
+    struct pw_step_result result;
+    struct pw_err err;
+    assert_int_equal(pw_model_step(m, &o, b, NULL, &result, &err), PW_OK);
+    toy_batch_free(b);
+}
+
+/* The image of m has so many tensors, and restores the digest in a new model with m's files. */
+static void restores(struct toy *t, struct pw_model *m, const char *pe, maker *make, int tensors)
+{
+    uint64_t then[2], now[2];
+    struct pw_st st;
+    struct pw_err err;
+    void *bytes;
+    struct pw_model *other = toy_model(t, OPTIONS, pe, V, 1);
+    struct pw_checkpoint *c = image_of(m, make, &bytes, &st);
+    assert_int_equal(st.n, tensors);
+    pw_model_set_source(other, pw_checkpoint_info(c)->source != NULL ? &source : NULL);
+    if (pw_checkpoint_load(c, other, &err) != PW_OK)
+        fail_msg("%s", err.msg);
+    pw_model_digest(m, then);
+    pw_model_digest(other, now);
+    assert_memory_equal(now, then, sizeof now);
+    assert_int_equal(pw_model_source(other) != NULL, pw_checkpoint_info(c)->source != NULL);
+    train(m);
+    train(other);
+    pw_model_digest(m, then);
+    pw_model_digest(other, now);
+    assert_memory_equal(now, then, sizeof now);
+    pw_checkpoint_close(c);
+    pw_st_close(&st);
+    free(bytes);
+    pw_model_destroy(other);
+    pw_model_destroy(m);
+}
+
+static int n_tensors(const struct pw_model *m, bool pe)
+{
+    int n;
+    if (pe)
+        pw_model_pe_params(m, &n);
+    else
+        pw_model_params(m, &n);
+    return n;
+}
+
+/* Before the first step there are no moments; version 0.1 wrote them, and its files still load. */
+static void test_fresh(void **state)
+{
+    static const char *const encodings[] = {"alibi", "t5 buckets=4"};
+    for (int i = 0; i < 2; i++) {
+        struct pw_model *m = toy_model(*state, OPTIONS, encodings[i], V, 1);
+        int n = n_tensors(m, false), counts = 3 + i; /* adam.t, met.steps, met.seqs, met.grad */
+        restores(*state, m, encodings[i], pw_checkpoint_image, n);
+        m = toy_model(*state, OPTIONS, encodings[i], V, 1);
+        restores(*state, m, encodings[i], pw_checkpoint_whole_image, 3 * n + counts);
+        m = toy_model(*state, OPTIONS, encodings[i], V, 1);
+        train(m);
+        restores(*state, m, encodings[i], pw_checkpoint_image, 3 * n + counts);
+    }
+}
+
+/* A model that is as its files give it refers to them. */
+static void test_refers(void **state)
+{
+    struct pw_model *m = toy_model(*state, OPTIONS, "t5 buckets=4", V, 1);
+    pw_model_set_source(m, &source);
+    restores(*state, m, "t5 buckets=4", pw_checkpoint_image, 0);
+    m = toy_model(*state, OPTIONS, "alibi", V, 1);
+    pw_model_set_source(m, &source);
+    struct pw_config cfg = *pw_model_config(m);
+    struct pw_pe_use_opts pe = toy_pe("t5 buckets=4", &cfg);
+    toy_swap(&m, &pe, 9, false);
+    assert_false(pw_model_source(m)->pe);
+    restores(*state, m, "t5 buckets=4", pw_checkpoint_image, n_tensors(m, true));
+}
+
+/* Every change of a parameter ends the reference; other changes do not. */
+static void test_changes(void **state)
+{
+    struct toy *t = *state;
+    struct pw_err err;
+    struct pw_model *m = toy_model(t, OPTIONS, "t5 buckets=4", V, 1), *copy;
+    pw_model_set_source(m, &source);
+    assert_int_equal(pw_model_replace_head(m, 0, 1, 1, NULL, &err), PW_OK);
+    assert_true(pw_model_source(m)->pe);
+    assert_int_equal(pw_model_clone(&copy, m, t->ops, t->be, &err), PW_OK);
+    assert_true(pw_source_same(pw_model_source(copy), &source) && pw_model_source(copy)->pe);
+    assert_int_equal(pw_model_transplant(m, copy, &err), PW_OK);
+    assert_false(pw_model_source(m)->pe);
+    train(m);
+    assert_null(pw_model_source(m));
+    toy_shake(copy, 1);
+    assert_null(pw_model_source(copy));
+    pw_model_destroy(m);
+    pw_model_destroy(copy);
+}
+
+/* A model that is not of these files refuses the image, and stays as it was. */
+static void test_other_model(void **state)
+{
+    struct pw_model *m = toy_model(*state, OPTIONS, "none", V, 1);
+    struct pw_source_files other = source;
+    struct pw_source_file file = files[0];
+    struct pw_st st;
+    struct pw_err err;
+    void *bytes;
+    pw_model_set_source(m, &source);
+    struct pw_checkpoint *c = image_of(m, pw_checkpoint_image, &bytes, &st);
+    pw_model_set_source(m, NULL);
+    assert_int_equal(pw_checkpoint_load(c, m, &err), PW_EUSER);
+    assert_non_null(strstr(err.msg, "has no weights: it is part of a session, and refers to those of m/l.gguf"));
+    file.sha[0] = 'c';
+    other.files = &file;
+    pw_model_set_source(m, &other);
+    assert_int_equal(pw_checkpoint_load(c, m, &err), PW_EUSER);
+    assert_string_equal(pw_model_source(m)->files[0].sha, file.sha);
+    pw_checkpoint_close(c);
+    pw_st_close(&st);
+    free(bytes);
+    pw_model_destroy(m);
+}
+
+/* A forged reference is refused. */
+static void test_forged(void **state)
+{
+#define FILES(name, sha, bytes) \
+    ("{\"path\":\"m\",\"pe\":true,\"files\":[{\"name\":" name ",\"sha256\":\"" sha "\",\"bytes\":" bytes "}]}")
+    static const char *const forged[] = {
+        "7",
+        "{\"path\":\"m\",\"pe\":true,\"files\":[]}",
+        ("{\"path\":\"\",\"pe\":true,\"files\":[{\"name\":\"a\",\"sha256\":\"" SHA "\",\"bytes\":1}]}"),
+        ("{\"path\":\"m\",\"pe\":1,\"files\":[{\"name\":\"a\",\"sha256\":\"" SHA "\",\"bytes\":1}]}"),
+        FILES("\"a/b\"", SHA, "1"),
+        FILES("\"..\"", SHA, "1"),
+        FILES("7", SHA, "1"),
+        FILES("\"a\"", "b179", "1"),
+        FILES("\"a\"", SHA, "-1"),
+        FILES("\"a\"", SHA, "1e30"),
+        FILES("\"a\"", SHA, "\"1\"")};
+    struct pw_source_files *s;
+    struct pw_err err;
+    (void)state;
+    for (size_t i = 0; i < sizeof forged / sizeof *forged; i++) {
+        cJSON *json = cJSON_Parse(forged[i]);
+        assert_non_null(json);
+        assert_int_equal(pw_source_read(&s, json, "it: pewter.source", &err), PW_EUSER);
+        assert_null(s);
+        assert_memory_equal(err.msg, "it: pewter.source", 17);
+        cJSON_Delete(json);
+    }
+    cJSON *json = cJSON_Parse(FILES("\"a\"", SHA, "1"));
+    assert_int_equal(pw_source_read(&s, json, "it", &err), PW_OK);
+    assert_string_equal(s->files[0].sha, SHA);
+    pw_source_free(s);
+    cJSON_Delete(json);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_fresh), cmocka_unit_test(test_refers),
+                                       cmocka_unit_test(test_changes), cmocka_unit_test(test_other_model),
+                                       cmocka_unit_test(test_forged)};
+    return cmocka_run_group_tests(tests, toy_setup, toy_teardown);
+}
