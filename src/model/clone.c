@@ -46,6 +46,7 @@ static enum pw_code carry(struct pw_model *next, struct pw_model *old, size_t fl
     next->seed = old->seed;
     next->steps = old->steps;
     next->schedule = old->schedule;
+    pw_model_set_origin(next, old->origin);
     pw_model_changed(next);
     return code == PW_OK ? pw_replaced_copy(next, old, err) : code;
 }

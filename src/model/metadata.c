@@ -1,5 +1,6 @@
 /* metadata.c - the metadata pewter.config, pewter.vocab, pewter.task, pewter.optim, pewter.seed, pewter.step,
- * and in a resumable file pewter.schedule and pewter.taken. Each is a JSON text.
+ * of a model from another program's file pewter.origin, and in a resumable file pewter.schedule and
+ * pewter.taken. Each is a JSON text.
  *
  * Floats are written with the fewest digits that read back to the same value. Options pass through the option
  * tables in both directions, so a file cannot set a value that a command cannot set. */
@@ -129,6 +130,8 @@ cJSON *pw_metadata_make(const struct pw_checkpoint_info *info, const struct pw_m
         ok = add_text(meta, "pewter.task", cJSON_CreateString(info->task)) && ok;
     ok = add_integer(meta, "pewter.seed", info->seed) && ok;
     ok = add_integer(meta, "pewter.step", (uint64_t)info->step) && ok;
+    if (m->origin != NULL)
+        ok = cJSON_AddStringToObject(meta, PW_METADATA_ORIGIN, m->origin) != NULL && ok;
     if (resumable)
         ok = add_integer(meta, "pewter.schedule", (uint64_t)m->schedule) &&
              add_integer(meta, "pewter.taken", (uint64_t)m->steps) && ok;
