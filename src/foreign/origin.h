@@ -1,5 +1,5 @@
-/* origin.h - private to src/foreign: what a file says about positions, kept with the model (pw_model_origin) so
- * that `probe audit` can compare it with what runs. It is a JSON object:
+/* origin.h - private to src/foreign: what a file says about positions, kept with the model (pw_model_origin)
+ * so that `probe audit` can compare it with what runs. It is a JSON object:
  *
  *   format          "config.json" or "gguf"
  *   settings        of config.json the values as they are, without lists and objects that say nothing about

@@ -4,8 +4,8 @@
  *
  * Readers of checkpoints differ without a word in pairing, partial rotation, scaling and layers with another
  * base; logits are then wrong by a little at first, and by much beyond the trained length. So one side is
- * measured on the model (audit_runs.c), the other computed from the file's metadata (audit_asks.c), and no code
- * is shared. After `pe` or `tune` the rows show what differs from the file. */
+ * measured on the model (audit_runs.c), the other computed from the file's metadata (audit_asks.c), and no
+ * code is shared. After `pe` or `tune` the rows show what differs from the file. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,10 +41,10 @@ enum {
 };
 
 static const char *const names[ROWS] = {
-    "rotated dimensions",   "first frequency",      "last frequency",      "every frequency",
-    "base of first pairs",  "first pair slowed by", "last pair slowed by", "partner of row 0",
-    "factor on cos, sin",   "factor on q.k",        "cap of scores",       "keys in the window",
-    "first position",       "slope of head 0",      "slope of last head",  "every slope",
+    "rotated dimensions",  "first frequency",      "last frequency",      "every frequency",
+    "base of first pairs", "first pair slowed by", "last pair slowed by", "partner of row 0",
+    "factor on cos, sin",  "factor on q.k",        "cap of scores",       "keys in the window",
+    "first position",      "slope of head 0",      "slope of last head",  "every slope",
 };
 
 struct state {
@@ -52,7 +52,8 @@ struct state {
     struct pw_audit runs, asks;
 };
 
-/* The rows of one layer: [0] runs, [1] the file asks, [2] relative difference (NaN: one side has no value). */
+/* The rows of one layer: [0] runs, [1] the file asks, [2] relative difference (NaN: one side has no value).
+ */
 struct sheet {
     double v[ROWS][3];
 };
@@ -140,7 +141,8 @@ static double largest(const double *runs, int n, const double *asks, int m)
 
 static void fill_sheet(struct sheet *x, const struct state *s, int l)
 {
-    const struct pw_audit_layer *runs = &s->runs.layer[l], *asks = s->asks.layer != NULL ? &s->asks.layer[l] : NULL;
+    const struct pw_audit_layer *runs = &s->runs.layer[l],
+                                *asks = s->asks.layer != NULL ? &s->asks.layer[l] : NULL;
     memset(x, 0, sizeof *x); /* compared by its bytes */
     fill_side(x, RUNS, runs, asks != NULL ? asks->base : NAN, asks != NULL ? asks->dims : 1);
     for (int r = 0; r < ROWS; r++)
@@ -235,7 +237,8 @@ static void add_table(struct pw_finding *f, const struct sheet *x, const char *t
 /* The frequencies by pair: what runs, what the file asks for, and the file's without its scaling. */
 static void add_plot(struct pw_finding *f, const struct state *s, int l, const char *layers)
 {
-    const struct pw_audit_layer *runs = &s->runs.layer[l], *asks = s->asks.layer != NULL ? &s->asks.layer[l] : NULL;
+    const struct pw_audit_layer *runs = &s->runs.layer[l],
+                                *asks = s->asks.layer != NULL ? &s->asks.layer[l] : NULL;
     int n = asks != NULL && asks->n > runs->n ? asks->n : runs->n, curves = asks != NULL ? 3 : 1;
     char title[PW_FINDING_TEXT];
     if (n < 2 || runs->n == 0)
@@ -312,18 +315,21 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     (void)err;
     pw_pe_print(pw_model_pe(subject->model), &pe);
     if (s->asks.layer != NULL)
-        pw_finding_init(f, "audit", p->in->topic, "arm %d, %s: the encoding that runs beside the one that %s asks for",
-                        subject->arm, s->asks.family, file);
+        pw_finding_init(f, "audit", p->in->topic,
+                        "arm %d, %s: the encoding that runs beside the one that %s asks for", subject->arm,
+                        s->asks.family, file);
     else
         pw_finding_init(f, "audit", p->in->topic, "arm %d: the encoding that runs", subject->arm);
     add_groups(f, s, file);
     if (s->asks.layer == NULL)
-        pw_finding_remark(f, "the model is from no file of another program, so there is nothing to compare with; "
-                             "'model from=PATH' opens one");
+        pw_finding_remark(
+            f, "the model is from no file of another program, so there is nothing to compare with; "
+               "'model from=PATH' opens one");
     pw_finding_remark(f, "runs: %s, context %d", pw_str_text(&pe), pw_model_config(subject->model)->context);
     if (s->runs.bent)
-        pw_finding_remark(f, "some angles that run are not proportional to the position; their frequency is that of "
-                             "the longest distance");
+        pw_finding_remark(
+            f, "some angles that run are not proportional to the position; their frequency is that of "
+               "the longest distance");
     if (s->runs.other)
         pw_finding_remark(f, "the encoding also does things for which this table has no row");
     if (s->asks.layer != NULL)
@@ -334,13 +340,15 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
 
 const struct pw_probe pw_probe_audit = {
     .name = "audit",
-    .summary = "the frequencies, pairing, scaling, window and slopes that run, beside those that the model's file "
-               "asks for",
+    .summary =
+        "the frequencies, pairing, scaling, window and slopes that run, beside those that the model's file "
+        "asks for",
     .source = "Su et al. 2021; Press et al. 2022; Peng et al. 2023; transformers, modeling_rope_utils.py",
-    .detail = "What runs is measured on the model. What the file asks for is computed from config.json or GGUF's\n"
-              "metadata alone. A row agrees if the two differ by less than 1e-5. After `pe` or `tune` the rows\n"
-              "show what differs from the file. Remarks name the known traps of the model's family. A model that\n"
-              "is from no file has only the values that run.",
+    .detail =
+        "What runs is measured on the model. What the file asks for is computed from config.json or GGUF's\n"
+        "metadata alone. A row agrees if the two differ by less than 1e-5. After `pe` or `tune` the rows\n"
+        "show what differs from the file. Remarks name the known traps of the model's family. A model that\n"
+        "is from no file has only the values that run.",
     .takes = PW_PROBE_ARM,
     .begin = begin_audit,
     .unit = unit,

@@ -1,6 +1,6 @@
-/* audit.h - private to the probe audit: what an encoding does in each layer, as numbers. Once as the model runs
- * it (audit_runs.c), once as the model's file asks for it (audit_asks.c). Both are in the terms of the file:
- * rows of a head are counted as its tensors have them. Lab thread. */
+/* audit.h - private to the probe audit: what an encoding does in each layer, as numbers. Once as the model
+ * runs it (audit_runs.c), once as the model's file asks for it (audit_asks.c). Both are in the terms of the
+ * file: rows of a head are counted as its tensors have them. Lab thread. */
 #ifndef PW_AUDIT_H
 #define PW_AUDIT_H
 #include <cjson/cJSON.h>
@@ -11,20 +11,20 @@ enum { PW_AUDIT_PAIRS = 512, PW_AUDIT_HEADS = 512 };
 
 /* One layer. NaN: it has no such value. */
 struct pw_audit_layer {
-    int n;                            /* pairs of rows that rotate */
-    double w[PW_AUDIT_PAIRS];         /* their frequencies, in radians per token */
+    int n;                                             /* pairs of rows that rotate */
+    double w[PW_AUDIT_PAIRS];                          /* their frequencies, in radians per token */
     int first[PW_AUDIT_PAIRS], second[PW_AUDIT_PAIRS]; /* the rows of a pair */
-    int pair[PW_AUDIT_PAIRS];         /* runs: number of the pair in the model */
-    double gain;                      /* factor on rotated q and k */
-    double offset;                    /* position of the first token; of a learned table, its row in the file */
-    int n_slopes;                     /* heads whose bias falls by a slope per token of distance */
+    int pair[PW_AUDIT_PAIRS];                          /* runs: number of the pair in the model */
+    double gain;                                       /* factor on rotated q and k */
+    double offset; /* position of the first token; of a learned table, its row in the file */
+    int n_slopes;  /* heads whose bias falls by a slope per token of distance */
     double slope[PW_AUDIT_HEADS];
-    int window;                       /* keys that a query sees at most; 0: all of the context */
-    double scale;                     /* factor on q.k */
-    double cap;                       /* scores are at most this; 0: no cap */
-    double base;                      /* of the file, without its scaling; NaN: no rotation */
-    int dims;                         /* of its formula: pair c has base^(-2c/dims) */
-    char text[200];                   /* of the file: what it asks for, in words */
+    int window;     /* keys that a query sees at most; 0: all of the context */
+    double scale;   /* factor on q.k */
+    double cap;     /* scores are at most this; 0: no cap */
+    double base;    /* of the file, without its scaling; NaN: no rotation */
+    int dims;       /* of its formula: pair c has base^(-2c/dims) */
+    char text[200]; /* of the file: what it asks for, in words */
 };
 
 struct pw_audit {
@@ -37,15 +37,16 @@ struct pw_audit {
     char family[32]; /* by Hugging Face's names */
 };
 
-/* The origin of a model (src/foreign/origin.h), parsed. NULL: the model is from no file. The caller deletes it.
+/* The origin of a model (src/foreign/origin.h), parsed. NULL: the model is from no file. The caller deletes
+ * it.
  */
 cJSON *pw_audit_origin(const struct pw_model *m);
 
-/* Computes what the settings of an origin ask for in a model of this shape and context, by the formulas of the
- * papers and of transformers, in double precision. It uses no code of src/foreign and no encoding. */
+/* Computes what the settings of an origin ask for in a model of this shape and context, by the formulas of
+ * the papers and of transformers, in double precision. It uses no code of src/foreign and no encoding. */
 void pw_audit_asks(struct pw_audit *a, const cJSON *origin, const struct pw_config *cfg);
-/* Measures the model: tables of its encoding, functions of scores, and scores of one token. window: the largest
- * one that is looked for. origin NULL: rows are pewter's. */
+/* Measures the model: tables of its encoding, functions of scores, and scores of one token. window: the
+ * largest one that is looked for. origin NULL: rows are pewter's. */
 enum pw_code pw_audit_runs(struct pw_audit *a, struct pw_model *m, const cJSON *origin, int window,
                            struct pw_err *err);
 /* Frees what these two have allocated. */

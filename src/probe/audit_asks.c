@@ -1,18 +1,17 @@
-/* audit_asks.c - what a model's file asks for: the encoding of each layer, computed from config.json or GGUF's
+/* audit_asks.c - the encoding of each layer that a model's file asks for, computed from config.json or GGUF's
  * metadata alone.
  *
  * The formulas are those of the papers as transformers 5 computes them (modeling_rope_utils.py), and of
- * llama.cpp for GGUF: pair c of n rotated rows has the frequency w = base^(-2c/n).
+ * llama.cpp for GGUF. Pair c of n rotated rows has the frequency w = base^(-2c/n). Each scaling changes it:
  *
- *   linear    w / factor
- *   dynamic   base * (factor * length / most - factor + 1)^(n/(n-2)) in place of base, beyond `most` positions
- *   yarn      (1 - g) w + g w / factor, where g rises from 0 to 1 between the pairs that turn beta_fast and
- *             beta_slow times in the trained length
- *   longrope  w / short factor, beyond the trained length w / long factor
- *   llama3    w for short waves, w / factor for long ones, in between a mixture
+ *   linear    w / factor.
+ *   dynamic   base * (factor * length / most - factor + 1)^(n/(n-2)) replaces base, beyond `most` positions.
+ *   yarn      (1 - g) w + g w / factor. g rises from 0 to 1 between the pairs that turn beta_fast and
+ * beta_slow times in the trained length. longrope  w / short factor, and beyond the trained length w / long
+ * factor. llama3    w for short waves, w / factor for long ones, a mixture in between.
  *
- * These are written a second time, apart from src/foreign and the encodings, because a check that shared their
- * code would share their faults. */
+ * The formulas are written a second time here, apart from src/foreign and the encodings. A check that shared
+ * their code would share their faults. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -100,7 +99,8 @@ static void ask_yarn(const struct asking *x, const cJSON *part, struct pw_audit_
         double g = fmin(fmax((c - low) / (high > low ? high - low : 0.001), 0), 1);
         y->w[c] = (1 - g) * y->w[c] + g * y->w[c] / factor;
     }
-    double once = factor > 1 ? 0.1 * pw_log(factor) + 1 : 1, top = pw_audit_number(x->o, part, "mscale", NULL, 0),
+    double once = factor > 1 ? 0.1 * pw_log(factor) + 1 : 1,
+           top = pw_audit_number(x->o, part, "mscale", NULL, 0),
            all = pw_audit_number(x->o, part, "mscale_all_dim", NULL, 0);
     y->gain = once;
     if (top > 0 && all > 0 && factor > 1)
@@ -152,14 +152,13 @@ static void ask_rotation(const struct asking *x, const cJSON *part, double base,
                          struct pw_audit_layer *y)
 {
     int D = x->cfg->head_width;
-    const char *type =
-        pw_audit_word(x->o, part, "rope_type|type", "rope.scaling.type", "default"),
+    const char *type = pw_audit_word(x->o, part, "rope_type|type", "rope.scaling.type", "default"),
                *named = bare || strcmp(type, "none") == 0 ? "default"
                         : strcmp(type, "su") == 0         ? "longrope"
                                                           : type;
     bool share = strcmp(named, "proportional") == 0;
-    double fraction = pw_audit_number(x->o, part, "partial_rotary_factor|rotary_pct", NULL,
-                                      x->family->fraction);
+    double fraction =
+        pw_audit_number(x->o, part, "partial_rotary_factor|rotary_pct", NULL, x->family->fraction);
     double dims = x->gguf ? pw_audit_number(x->o, NULL, NULL, "rope.dimension_count", D)
                           : pw_audit_number(x->o, NULL, "rotary_dim", NULL, D * fraction);
     bool side = x->gguf ? x->family->gguf_interleaved : x->family->interleaved;
@@ -172,9 +171,8 @@ static void ask_rotation(const struct asking *x, const cJSON *part, double base,
         y->first[c] = side ? 2 * c : c;
         y->second[c] = side ? 2 * c + 1 : c + y->dims / 2;
     }
-    double trained =
-        pw_audit_number(x->o, part, "original_max_position_embeddings", "rope.scaling.original_context_length",
-                        x->most),
+    double trained = pw_audit_number(x->o, part, "original_max_position_embeddings",
+                                     "rope.scaling.original_context_length", x->most),
            other = strcmp(named, "longrope") == 0 ? x->most / trained : 1;
     double factor = pw_audit_number(x->o, part, "factor", "rope.scaling.factor", other);
     const cJSON *factors = cJSON_GetObjectItemCaseSensitive(x->o, "factors");
@@ -233,11 +231,12 @@ static bool is_sliding(const struct asking *x, int l)
     if (smol)
         return is_open(x, l);
     if (starts(x, "gemma2") || starts(x, "gemma3")) {
-        int every = (int)pw_audit_number(x->o, NULL, "sliding_window_pattern", NULL, starts(x, "gemma2") ? 2 : 6);
+        int every =
+            (int)pw_audit_number(x->o, NULL, "sliding_window_pattern", NULL, starts(x, "gemma2") ? 2 : 6);
         return every > 0 && (l + 1) % every != 0;
     }
-    return starts(x, "mistral") ||
-           (x->gguf && starts(x, "llama") && pw_audit_item(x->o, NULL, NULL, "attention.sliding_window") != NULL);
+    return starts(x, "mistral") || (x->gguf && starts(x, "llama") &&
+                                    pw_audit_item(x->o, NULL, NULL, "attention.sliding_window") != NULL);
 }
 
 /* The width of the window; 0 if it hides nothing within the context. */
@@ -258,7 +257,8 @@ static double scale_of(const struct asking *x, int l)
         return 1 / sqrt(x->gguf ? whole : pw_audit_number(x->o, NULL, "query_pre_attn_scalar", NULL, 256));
     }
     if (starts(x, "mpt")) {
-        double s = pw_audit_number(x->o, pw_audit_item(x->o, NULL, "attn_config", NULL), "softmax_scale", NULL, 0);
+        double s =
+            pw_audit_number(x->o, pw_audit_item(x->o, NULL, "attn_config", NULL), "softmax_scale", NULL, 0);
         return s > 0 ? s : 1 / sqrt(D);
     }
     if (pw_audit_number(x->o, NULL, "scale_attn_by_inverse_layer_idx", NULL, 0) != 0)
@@ -301,8 +301,8 @@ static void ask_layer(const struct asking *x, int l, struct pw_audit_layer *y)
     } else if (is_open(x, l)) {
         snprintf(y->text, sizeof y->text, "no rotation");
     } else {
-        double base = pw_audit_number(x->o, part, "rope_theta|rotary_emb_base", "rope.freq_base",
-                                      x->family->base);
+        double base =
+            pw_audit_number(x->o, part, "rope_theta|rotary_emb_base", "rope.freq_base", x->family->base);
         static const cJSON plain = {.type = cJSON_Object};
         y->offset = 0;
         if (sliding && gemma3 && near != NULL)

@@ -1,10 +1,10 @@
-/* audit_runs.c - what a model computes with positions, measured on the model itself: the tables of its encoding
- * (pw_model_tables), the functions of its scores, and the scores of one token. No option of the encoding is
- * read.
+/* audit_runs.c - the use that a model makes of positions, measured on the model itself: on the tables of its
+ * encoding (pw_model_tables), the functions of its scores, and the scores of one token. No option of the
+ * encoding is read.
  *
- * A frequency is the slope of an angle by position. The cosine and the sine of a position give the angle up to
- * whole turns. So positions 1, 2, 4, 8, ... are read one after the other: each estimate tells the number of
- * turns at the next position, and halves the error. */
+ * A frequency is the slope of an angle by position. The cosine and the sine of a position give the angle up
+ * to whole turns. So positions 1, 2, 4, 8, ... are read one after the other: each estimate gives the number
+ * of turns at the next position, and halves the error. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #define TURN     6.283185307179586
 #define STRAIGHT 1e-3 /* most difference of an angle from a straight line, in radians */
 #define STILL    1e-12
-#define CAPPED   1e6  /* a score that no model has */
+#define CAPPED   1e6 /* a score that no model has */
 
 enum { LEAST = 64, DENSE = 256, WIDE = 1024, TURNS_READ = 4096 };
 
@@ -48,7 +48,8 @@ struct column {
 /* The angle from row `from` to row `to`, in -pi..pi. */
 static double angle_between(const struct column *x, int from, int to)
 {
-    size_t a = (size_t)from * (size_t)x->pairs + (size_t)x->p, b = (size_t)to * (size_t)x->pairs + (size_t)x->p;
+    size_t a = (size_t)from * (size_t)x->pairs + (size_t)x->p,
+           b = (size_t)to * (size_t)x->pairs + (size_t)x->p;
     double ca = (double)x->cosine[a], sa = (double)x->sine[a], cb = (double)x->cosine[b],
            sb = (double)x->sine[b];
     return angle_of(ca * cb + sa * sb, ca * sb - sa * cb);
@@ -74,7 +75,8 @@ static double frequency_of(const struct column *x, int rows, bool *bent)
 /* Where a row of a head is in the file. */
 static int row_of(const cJSON *origin, int row)
 {
-    const cJSON *rows = cJSON_GetObjectItemCaseSensitive(origin, "rows"), *item = cJSON_GetArrayItem(rows, row);
+    const cJSON *rows = cJSON_GetObjectItemCaseSensitive(origin, "rows"),
+                *item = cJSON_GetArrayItem(rows, row);
     return cJSON_IsNumber(item) ? item->valueint : row;
 }
 
@@ -101,9 +103,10 @@ static void read_turns(struct pw_audit *a, struct pw_audit_layer *y, const struc
         y->w[y->n++] = w;
     }
     if (slowest.pairs > 0)
-        y->offset = floor(1e4 * angle_of((double)t->cosine[slowest.p], (double)t->sine[slowest.p]) / y->offset +
-                          0.5) /
-                    1e4;
+        y->offset =
+            floor(1e4 * angle_of((double)t->cosine[slowest.p], (double)t->sine[slowest.p]) / y->offset +
+                  0.5) /
+            1e4;
 }
 
 /* Fills slopes and the window from a bias. */
@@ -169,8 +172,8 @@ static enum pw_code read_caps(struct pw_audit *a, const struct pw_model *m, stru
 }
 
 /* Divides rotated rows of a head by the gain. A rotation at one position changes no product. */
-static void undo_gain(const struct pw_audit_layer *y, const struct pw_pe_use_opts *use, const struct pw_config *cfg,
-                      float *head)
+static void undo_gain(const struct pw_audit_layer *y, const struct pw_pe_use_opts *use,
+                      const struct pw_config *cfg, float *head)
 {
     if (y->n == 0 || y->gain == 1)
         return;
@@ -184,7 +187,8 @@ static void undo_gain(const struct pw_audit_layer *y, const struct pw_pe_use_opt
 }
 
 /* The factor on q.k of each layer, from the scores of one token: least squares over the heads. */
-static enum pw_code read_scales(struct pw_audit *a, struct pw_model *m, const cJSON *origin, struct pw_err *err)
+static enum pw_code read_scales(struct pw_audit *a, struct pw_model *m, const cJSON *origin,
+                                struct pw_err *err)
 {
     int H = a->heads, D = a->head_width, n = a->layers * H, token = 0;
     float *content = pw_alloc((size_t)n * (size_t)(1 + 2 * D), sizeof *content), *q = content + n,
@@ -213,7 +217,8 @@ static enum pw_code read_scales(struct pw_audit *a, struct pw_model *m, const cJ
 }
 
 /* Fills the layers from the tables. */
-static void read_tables(struct pw_audit *a, struct pw_model *m, const struct pw_pe_tables *t, const cJSON *origin)
+static void read_tables(struct pw_audit *a, struct pw_model *m, const struct pw_pe_tables *t,
+                        const cJSON *origin)
 {
     const struct pw_pe_use_opts *use = pw_model_pe(m);
     unsigned uses = use->pe->uses;

@@ -31,7 +31,8 @@ static void audit(struct pw_finding *f, struct pw_model *m)
     assert_null(pw_finding_check(f));
 }
 
-/* Fails, with the rows that differ, unless these are the only ones ("" or "base of first pairs; every frequency").
+/* Fails, with the rows that differ, unless these are the only ones ("" or "base of first pairs; every
+ * frequency").
  */
 static void check_differs(const char *what, const struct pw_finding *f, const char *rows)
 {
@@ -151,22 +152,26 @@ static void test_turned(void **state)
     static const struct {
         const char *name, *pe, *rows;
     } cases[] = {
-        {"llama", "rotary base=9000", "last frequency; every frequency; base of first pairs; last pair slowed by"},
+        {"llama", "rotary base=9000",
+         "last frequency; every frequency; base of first pairs; last pair slowed by"},
         {"llama", "rotary offset=3", "first position"},
         {"llama", "rotary temperature=2", "factor on q.k"},
         {"llama", "rotary pairing=interleaved", "partner of row 0"},
         {"gptj", "rotary dims=4 pairing=half", "partner of row 0"},
         {"gpt_neox", "rotary dims=4 pairing=half", ""},
-        {"llama_linear", "rotary", "first frequency; last frequency; every frequency; first pair slowed by; last pair "
-                                   "slowed by"},
+        {"llama_linear", "rotary",
+         "first frequency; last frequency; every frequency; first pair slowed by; last pair "
+         "slowed by"},
         {"llama_yarn", "rope_yarn factor=4 trained=16", ""},
-        {"llama_yarn", "rope_yarn factor=2 trained=16", "last frequency; every frequency; base of first pairs; last "
-                                                        "pair slowed by; factor on cos, sin"},
+        {"llama_yarn", "rope_yarn factor=2 trained=16",
+         "last frequency; every frequency; base of first pairs; last "
+         "pair slowed by; factor on cos, sin"},
         {"bloom", "alibi gain=2", "slope of head 0; slope of last head; every slope"},
         {"mistral", "rotary", "keys in the window"},
-        {"llama", "none", "rotated dimensions; first frequency; last frequency; every frequency; base of first "
-                          "pairs; first pair slowed by; last pair slowed by; partner of row 0; factor on cos, sin; "
-                          "first position"},
+        {"llama", "none",
+         "rotated dimensions; first frequency; last frequency; every frequency; base of first "
+         "pairs; first pair slowed by; last pair slowed by; partner of row 0; factor on cos, sin; "
+         "first position"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -201,8 +206,8 @@ static void test_shifted(void **state)
     cJSON_Delete(of);
 }
 
-/* The loader reorders rows of partly rotated heads for formulas. A built-in encoding that pairs the first rows as
- * the file does then pairs the wrong ones. */
+/* The loader reorders rows of partly rotated heads for formulas. A built-in encoding that pairs the first
+ * rows as the file does then pairs the wrong ones. */
 static void test_reordered(void **state)
 {
     struct pw_finding f;
@@ -262,9 +267,9 @@ static void test_traps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_families),  cmocka_unit_test(test_gguf),   cmocka_unit_test(test_longer),
-        cmocka_unit_test(test_turned), cmocka_unit_test(test_shifted),   cmocka_unit_test(test_reordered), cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_traps),
+        cmocka_unit_test(test_families), cmocka_unit_test(test_gguf),    cmocka_unit_test(test_longer),
+        cmocka_unit_test(test_turned),   cmocka_unit_test(test_shifted), cmocka_unit_test(test_reordered),
+        cmocka_unit_test(test_groups),   cmocka_unit_test(test_traps),
     };
 
     ref_families_open(&families);

@@ -1,5 +1,5 @@
-/* test_drop.c - `pe none` on a model from a file is DroPE (Gelberg et al. 2025): rotation with cos = 1 and sin = 0,
- * and all weights as they were. */
+/* test_drop.c - `pe none` on a model from a file is DroPE (Gelberg et al. 2025): rotation with cos = 1 and
+ * sin = 0, and all weights as they were. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
