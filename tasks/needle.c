@@ -1,14 +1,14 @@
-/* needle.c - a fact hidden in filler: "The number of the garden is 4821." stands somewhere among sentences that
- * say nothing about numbers, and a question at the end asks for it (Kamradt 2023, "needle in a haystack"; Mohtashami
- * and Jaggi 2023, passkey retrieval). The exact match by length is what a model retrieves from a context of that
- * length, and depth= fixes where the fact stands.
+/* needle.c - a fact hidden in filler: "The number of the garden is 4821." stands somewhere among sentences
+ * that say nothing about numbers, and a question at the end asks for it (Kamradt 2023, "needle in a
+ * haystack"; Mohtashami and Jaggi 2023, passkey retrieval). The exact match by length is what a model
+ * retrieves from a context of that length, and depth= fixes where the fact stands.
  *
  * A length counts the sentences before the question, the fact included, so it does not depend on what a token
- * is. Only the number is predicted. It is copied from the prompt, so an induction head suffices, if positions let
- * it reach that far.
+ * is. Only the number is predicted. It is copied from the prompt, so an induction head suffices, if positions
+ * let it reach that far.
  *
- * Tokens are characters, bytes, or the pieces of a tokenizer, which serve models of other programs: these have no
- * end mark, and the answer ends with its last digit.
+ * Tokens are characters, bytes, or the pieces of a tokenizer, which serve models of other programs: these
+ * have no end mark, and the answer ends with its last digit.
  *
  * An item is the key word's index, the number, how many fillers precede the fact, and the indices of the
  * fillers. */
@@ -57,15 +57,16 @@ static const struct pw_opt opts[] = {
     {0},
 };
 
-static const char *const keys[] = {"garden", "harbor", "bridge", "castle", "market", "window", "forest", "island",
-                                   "mirror", "temple", "tunnel", "bakery", "museum", "valley", "school", "palace"};
+static const char *const keys[] = {"garden", "harbor", "bridge", "castle", "market", "window",
+                                   "forest", "island", "mirror", "temple", "tunnel", "bakery",
+                                   "museum", "valley", "school", "palace"};
 
 static const char *const fillers[] = {
-    "The rain fell on the roof.",       "A boat came in at noon.",          "The dog slept by the door.",
-    "Some birds sat on the wall.",      "The tea was warm and sweet.",      "A cart went up the hill.",
-    "The wind blew from the west.",     "Two men sold bread and milk.",     "The sun set behind the trees.",
-    "A child ran down the street.",     "The old clock was slow again.",    "They talked about the snow.",
-    "The road was long and dry.",       "A lamp burned in the hall.",       "The fish were small this year.",
+    "The rain fell on the roof.",   "A boat came in at noon.",       "The dog slept by the door.",
+    "Some birds sat on the wall.",  "The tea was warm and sweet.",   "A cart went up the hill.",
+    "The wind blew from the west.", "Two men sold bread and milk.",  "The sun set behind the trees.",
+    "A child ran down the street.", "The old clock was slow again.", "They talked about the snow.",
+    "The road was long and dry.",   "A lamp burned in the hall.",    "The fish were small this year.",
     "She read a book by the fire.",
 };
 
@@ -146,7 +147,8 @@ static void add_question(int key, struct pw_str *out)
     pw_str_add(out, "What is the number of the %s? The number of the %s is", keys[key], keys[key]);
 }
 
-static void write_item(const void *o, const struct pw_item *item, struct pw_str *prompt, struct pw_str *answer)
+static void write_item(const void *o, const struct pw_item *item, struct pw_str *prompt,
+                       struct pw_str *answer)
 {
     const struct needle_opts *opt = opts_of(o);
     for (int i = 0; i < item->length; i++) {
@@ -246,10 +248,11 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
         else if (n < MAX_LENGTH - 1 && (filler = skip_one(&s, fillers, FILLERS)) >= 0)
             item->v[FIRST + n++] = filler;
         else
-            return pw_fail(err, PW_EUSER,
-                           "needle: '%.40s': write sentences of the task, one of them 'The number of the garden is "
-                           "%0*d.', and its question; or: needle garden %0*d",
-                           s, opt->digits, 1, opt->digits, 1);
+            return pw_fail(
+                err, PW_EUSER,
+                "needle: '%.40s': write sentences of the task, one of them 'The number of the garden is "
+                "%0*d.', and its question; or: needle garden %0*d",
+                s, opt->digits, 1, opt->digits, 1);
     }
     item->n = FIRST + n;
     item->length = n + 1;
@@ -405,7 +408,8 @@ static void describe_lengths(const void *o, struct pw_str *out)
 {
     const struct needle_opts *opt = opts_of(o);
     pw_str_add(out,
-               "needle: a length counts sentences; one has at most %d tokens, fact, question and answer together %d\n",
+               "needle: a length counts sentences; one has at most %d tokens, fact, question and answer "
+               "together %d\n",
                opt->filler, opt->rest);
 }
 

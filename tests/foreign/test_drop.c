@@ -51,7 +51,8 @@ static void check_drop(struct ref_family *x, const char *name)
     size_t bytes = T * (size_t)pw_model_config(m)->vocab * sizeof(float);
     float *first = logits_of(m);
     pw_model_digest(m, before);
-    set_encoding(&m, "none");
+    set_encoding(&m, "drope");
+    assert_string_equal(pw_model_pe(m)->pe->name, "none");
     float *none = logits_of(m);
     pw_model_digest(m, after);
     assert_memory_equal(before, after, sizeof before);

@@ -1,4 +1,5 @@
-/* test_needle.c - tests task needle: texts, depth, tokens of a tokenizer without an end mark, typed prompts. */
+/* test_needle.c - tests task needle: texts, depth, tokens of a tokenizer without an end mark, typed prompts.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -100,7 +101,8 @@ static void test_depth(void **state)
     static const struct {
         const char *text;
         int before;
-    } cases[] = {{"needle depth=0", 0}, {"needle depth=100", 8}, {"needle depth=50", 4}, {"needle depth=25..25", 2}};
+    } cases[] = {
+        {"needle depth=0", 0}, {"needle depth=100", 8}, {"needle depth=50", 4}, {"needle depth=25..25", 2}};
     (void)state;
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         struct pw_taskset set;
@@ -116,7 +118,8 @@ static void test_depth(void **state)
     }
 }
 
-/* In the tokens of another program there is no end mark. The answer is all tokens behind the prompt's text. */
+/* In the tokens of another program there is no end mark. The answer is all tokens behind the prompt's text.
+ */
 static void test_tokenizer(void **state)
 {
     static const char *const files[] = {"gpt2.json", "llama2.json", "llama3.json", "gemma.json", "gpt2.gguf"};
@@ -176,11 +179,13 @@ static void test_prompts(void **state)
         "needle harbor 007",
         "needle ship 07",
         "The number of the harbor is 07. What is the number of the garden? The number of the garden is",
-        "The number of the harbor is 07. The sky is blue. What is the number of the harbor? The number of the harbor is",
+        "The number of the harbor is 07. The sky is blue. What is the number of the harbor? The number of "
+        "the harbor is",
         "The number of the harbor is 07.",
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        if (pw_taskset_prompt(&set, bad[i], CAP, &s, &err) != PW_EUSER || strncmp(err.msg, "needle: ", 8) != 0)
+        if (pw_taskset_prompt(&set, bad[i], CAP, &s, &err) != PW_EUSER ||
+            strncmp(err.msg, "needle: ", 8) != 0)
             fail_msg("'%s': %s", bad[i], err.msg);
     pw_taskset_fini(&set);
 }
@@ -194,7 +199,8 @@ static void test_refused(void **state)
     refuse("needle depth=0..101", "depth=0..101");
     refuse("needle tokens=none.json", "none.json");
     refuse("needle tokens=" FOLDER "gpt2.json vocab=3", "needle: vocab=3: ");
-    refuse("needle tokens=" FOLDER "gpt2.json tokenizer=0000000000000000", "is not the tokenizer that tokenizer=0");
+    refuse("needle tokens=" FOLDER "gpt2.json tokenizer=0000000000000000",
+           "is not the tokenizer that tokenizer=0");
 }
 
 int main(void)
