@@ -17,7 +17,7 @@ enum { T = 20 };
 static void set_encoding(struct pw_model **m, const char *pe)
 {
     struct pw_pe_use_opts use;
-    struct pw_model *other;
+    struct pw_model *other = NULL;
     struct pw_err err;
     if (pw_pe_parse(&use, pe, pw_model_config(*m), &err) != PW_OK ||
         pw_model_swap(&other, *m, &use, 1, false, &err) != PW_OK)

@@ -1,5 +1,5 @@
-/* test_needle.c - tests task needle in the lab: an answer in the tokens of a tokenizer has no end mark, so decoding
- * stops where the right answer does, and evaluation counts it. */
+/* test_needle.c - tests task needle in the lab: an answer in the tokens of a tokenizer has no end mark, so
+ * decoding stops where the right answer does, and evaluation counts it. */
 #include <stdio.h>
 #include <string.h>
 

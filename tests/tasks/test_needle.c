@@ -179,8 +179,8 @@ static void test_prompts(void **state)
         "needle harbor 007",
         "needle ship 07",
         "The number of the harbor is 07. What is the number of the garden? The number of the garden is",
-        "The number of the harbor is 07. The sky is blue. What is the number of the harbor? The number of "
-        "the harbor is",
+        ("The number of the harbor is 07. The sky is blue. What is the number of the harbor? The number of "
+         "the harbor is"),
         "The number of the harbor is 07.",
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
