@@ -284,7 +284,7 @@ static void add_groups(struct pw_finding *f, const struct state *s, const char *
     for (int l = 0; l < n; l++) {
         fill_sheet(&x[l], s, l);
         group[l] = 0;
-        while (!equal_sheets(&x[group[l]], &x[l]))
+        while (group[l] < l && !equal_sheets(&x[group[l]], &x[l])) /* infinities equal nothing */
             group[l]++;
     }
     for (int l = 0; l < n; l++) {
