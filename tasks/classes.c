@@ -47,7 +47,7 @@ static enum pw_token_class class_of_token(const struct pw_vocab *v, int token)
     return v->pieces == PW_PIECES_TOKENS ? class_of_piece(v->tokenizer, token) : class_of(v->words[token]);
 }
 
-/* Returns the last token of a task's prompts; -1: they differ. */
+/* Returns the last token of a task's prompts; -1: they differ, or have it in other places, too (needle). */
 static int last_of(const struct pw_taskset *set, int t)
 {
     const struct pw_task_use *use = &set->use[t];
@@ -56,9 +56,12 @@ static int last_of(const struct pw_taskset *set, int t)
         int length = lo + (hi - lo) * i / TRIED, most = pw_taskset_tokens_at(set, t, length);
         struct pw_sample x = {.tokens = pw_alloc((size_t)most, sizeof(int)), .cap = most};
         pw_taskset_sample(set, 1, PW_SPLIT_TEST, (uint64_t)i, t, length, &x);
-        int last = x.tokens[x.n_prompt - 1];
+        int last = x.tokens[x.n_prompt - 1], at = 0;
+        while (x.tokens[at] != last)
+            at++;
+        bool only = at == x.n_prompt - 1;
         free(x.tokens);
-        if (i > 0 && last != found)
+        if (!only || (i > 0 && last != found))
             return -1;
         found = last;
     }

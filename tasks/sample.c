@@ -110,9 +110,16 @@ void pw_taskset_sample(const struct pw_taskset *set, uint64_t seed, enum pw_spli
         return;
     }
     pw_item_write(&set->use[out->task], &item, &prompt, &answer);
+    if (set->vocab.pieces == PW_PIECES_TOKENS)
+        memset(out->tokens, 0, (size_t)out->cap * sizeof *out->tokens);
     code = pw_taskset_tokens(set, out->task, prompt.s, answer.s, out->cap, out, NULL);
-    assert(code == PW_OK); /* words() is complete and the buffer large enough */
-    (void)code;
+    /* words() is complete and the buffer large enough. Only a tokenizer's file can have rules by which texts
+     * have other tokens together than alone; its sample is cut. */
+    assert(code == PW_OK || set->vocab.pieces == PW_PIECES_TOKENS);
+    if (code != PW_OK) {
+        out->n = out->cap;
+        out->n_prompt = out->cap - 1;
+    }
     pw_str_fini(&prompt);
     pw_str_fini(&answer);
 }
@@ -122,12 +129,16 @@ bool pw_taskset_ends(const struct pw_taskset *set, int task)
     for (int i = 0; i < set->n && task < 0; i++)
         if (pw_taskset_ends(set, i))
             return true;
-    return task >= 0 && !set->use[task].task->one_token && set->use[task].task->window == NULL;
+    return task >= 0 && !set->use[task].task->one_token && set->use[task].task->window == NULL &&
+           !set->vocab.plain;
 }
 
 bool pw_taskset_single(const struct pw_taskset *set, int task)
 {
-    return !pw_taskset_ends(set, task) && !pw_taskset_runs(set);
+    for (int i = 0; i < set->n; i++)
+        if ((task < 0 || task == i) && !set->use[i].task->one_token)
+            return false;
+    return true;
 }
 
 bool pw_taskset_runs(const struct pw_taskset *set)
@@ -139,7 +150,7 @@ enum pw_code pw_taskset_tokens(const struct pw_taskset *set, int task, const cha
                                int max, struct pw_sample *out, struct pw_err *err)
 {
     struct pw_str text = {0};
-    size_t boundary = strlen(prompt), at = 0;
+    size_t boundary = strlen(prompt), at = 0, all = 0;
     int end = pw_taskset_ends(set, task), room = (max < out->cap ? max : out->cap) - end;
     int n;
     pw_str_add(&text, "%s%s", prompt, answer);
@@ -153,6 +164,10 @@ enum pw_code pw_taskset_tokens(const struct pw_taskset *set, int task, const cha
         return pw_fail(err, PW_EUSER, "the prompt has %d tokens, %d with its answer; at most %d are allowed",
                        n, whole + end, room + end);
     }
+    for (int i = 0; i < n; i++)
+        all += pw_vocab_bytes(&set->vocab, out->tokens[i]);
+    if (all > text.len) /* a tokenizer puts a space, or a mark, before the text */
+        boundary += all - text.len;
     pw_str_fini(&text);
     out->n_prompt = n;
     for (int i = 0; i < n; i++) {

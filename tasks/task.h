@@ -284,7 +284,8 @@ enum pw_token_class {
     PW_TOKEN_SYMBOL,
     PW_TOKEN_LAST,
 };
-/* Writes the class of each token, [vocab.n]. No token is LAST if the prompts of a task end differently. */
+/* Writes the class of each token, [vocab.n]. No token is LAST if the prompts of a task end differently, or
+ * have their last token in other places, too. */
 void pw_taskset_classes(const struct pw_taskset *set, unsigned char *classes);
 /* Returns true if both have the same tokens in the same order; weights can then be kept. */
 bool pw_vocab_same(const struct pw_vocab *a, const struct pw_vocab *b);
@@ -314,7 +315,8 @@ void pw_taskset_sample_text(const struct pw_taskset *set, uint64_t seed, enum pw
                             int task, int length, struct pw_str *prompt, struct pw_str *answer);
 
 /* Returns true if answers of this task have an end mark (-1: free text; then true if any task of the set has
- * one). Without an end mark an answer is one token, or running text. */
+ * one). Without an end mark an answer is one token, running text, or has as many tokens as the right one (in
+ * the tokens of another program). */
 bool pw_taskset_ends(const struct pw_taskset *set, int task);
 /* Returns true if an answer is one token, so that the model reads the prompt alone (-1: if no task has
  * others). */

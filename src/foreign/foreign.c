@@ -13,6 +13,7 @@
 #include "base/sha256.h"
 #include "foreign/from_gguf.h"
 #include "foreign/map.h"
+#include "foreign/origin.h"
 
 enum { MAX_CONFIG = 4 << 20 };
 
@@ -23,6 +24,7 @@ struct pw_foreign {
     char *path;
     struct pw_source_files source;     /* files: without a digest none */
     struct pw_source_file config_file; /* config.json; bytes 0: there is none */
+    cJSON *origin; /* pw_origin_begin */
 };
 
 static enum pw_code fail_family(const char *path, const char *type, struct pw_err *err)
@@ -194,6 +196,8 @@ enum pw_code pw_foreign_open(struct pw_foreign **out, const char *path, bool dig
         code = check_tensors(f, err);
     if (code == PW_OK && digest)
         code = witness(f, err);
+    if (code == PW_OK)
+        f->origin = pw_origin_begin(f->map.weights, root);
     cJSON_Delete(root);
     pw_str_fini(&name);
     if (code == PW_OK)
@@ -209,6 +213,7 @@ void pw_foreign_close(struct pw_foreign *f)
         return;
     pw_weights_close(f->map.weights);
     free(f->source.files);
+    cJSON_Delete(f->origin);
     free(f->path);
     free(f);
 }
@@ -276,8 +281,12 @@ enum pw_code pw_foreign_model(struct pw_model **out, struct pw_foreign *f, const
     if (D % 2 == 0 && make_order(f, pw_positions_regroup(&f->at, &own), D, order))
         x.order = order;
     enum pw_code code = pw_model_create_from(out, ops, be, cfg, pe, seed, fill, &x, err);
-    if (code == PW_OK)
+    if (code == PW_OK) {
         pw_model_set_source(*out, f->info.source);
+        char *origin = pw_origin_text(f->origin, &f->map, x.order, D);
+        pw_model_set_origin(*out, origin);
+        cJSON_free(origin);
+    }
     free(order);
     return code;
 }

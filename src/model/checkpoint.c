@@ -387,8 +387,10 @@ enum pw_code pw_checkpoint_load(const struct pw_checkpoint *c, struct pw_model *
         code = pw_fail(err, PW_ENOMEM, "out of memory for a checkpoint");
     if (code == PW_OK && resumable)
         code = pw_model_reason(m, pw_model_reserve(m, err), err);
-    if (code == PW_OK)
+    if (code == PW_OK) {
         put(&x, resumable, order);
+        pw_model_set_origin(m, pw_st_meta(&c->st, PW_METADATA_ORIGIN));
+    }
     pw_replaced_free(m, x.replaced);
     for (int s = 0; s < PW_SETS; s++)
         free(x.values[s]);

@@ -60,8 +60,8 @@ enum pw_code pw_checkpoint_open_header(struct pw_checkpoint **c, const char *pat
 const struct pw_checkpoint_info *pw_checkpoint_info(const struct pw_checkpoint *c);
 void pw_checkpoint_close(struct pw_checkpoint *c); /* NULL is a no-op */
 /* Copies the tensors into m. If the file has them, it also loads the moments and step counts, the counts of
- * what was seen in training, and the replaced heads; otherwise these are reset. A missing tensor, an unknown
- * tensor or another shape is PW_EUSER with the tensor's name; m is then unchanged.
+ * what was seen in training, the replaced heads, and the model's origin; otherwise these are reset. A missing
+ * tensor, an unknown tensor or another shape is PW_EUSER with the tensor's name; m is then unchanged.
  *
  * If the file refers to other files (its info's source), m must have been made of them: pw_model_source has
  * the same files. Then m keeps its weights, and also the encoding's parameters if source->pe. */

@@ -47,6 +47,7 @@ static enum pw_code carry(struct pw_model *next, struct pw_model *old, size_t fl
     next->steps = old->steps;
     next->schedule = old->schedule;
     pw_model_set_source(next, old->source);
+    pw_model_set_origin(next, old->origin);
     pw_model_changed(next);
     return code == PW_OK ? pw_replaced_copy(next, old, err) : code;
 }

@@ -1,6 +1,7 @@
 /* metadata.c - the metadata pewter.config, pewter.vocab, pewter.task, pewter.optim, pewter.seed, pewter.step,
- * in a resumable file pewter.schedule and pewter.taken, in an image pewter.options, and in that of a model
- * that is as a file gives it pewter.source (source.h). Each is a JSON text.
+ * of a model from another program's file pewter.origin, in a resumable file pewter.schedule and pewter.taken,
+ * in an image pewter.options, and in that of a model that is as a file gives it pewter.source (source.h). Each
+ * is a JSON text.
  *
  * pewter.options is "given": the encoding's options have the values that the user gave. Without it they can
  * be those in effect, and a value that equals the one in effect by default is read as the default.
@@ -133,6 +134,8 @@ cJSON *pw_metadata_make(const struct pw_checkpoint_info *info, const struct pw_m
         ok = add_text(meta, "pewter.task", cJSON_CreateString(info->task)) && ok;
     ok = add_integer(meta, "pewter.seed", info->seed) && ok;
     ok = add_integer(meta, "pewter.step", (uint64_t)info->step) && ok;
+    if (m->origin != NULL)
+        ok = cJSON_AddStringToObject(meta, PW_METADATA_ORIGIN, m->origin) != NULL && ok;
     if (resumable)
         ok = add_integer(meta, "pewter.schedule", (uint64_t)m->schedule) &&
              add_integer(meta, "pewter.taken", (uint64_t)m->steps) && ok;

@@ -5,6 +5,8 @@
 #include "model/checkpoint.h"
 #include "model/safetensors.h"
 
+#define PW_METADATA_ORIGIN "pewter.origin" /* pw_model_set_origin */
+
 /* Counts in a resumable file, beside its tensors: steps since the schedule began, and steps that this model
  * has taken. taken differs from info->step if the weights came from a file without moments. */
 struct pw_metadata_counts {

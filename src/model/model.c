@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/mix.h"
 #include "model/model_int.h"
 #include "model/theorem.h"
@@ -305,6 +306,18 @@ enum pw_code pw_model_list(struct pw_param **list, int *n, const struct pw_confi
     return PW_OK;
 }
 
+void pw_model_set_origin(struct pw_model *m, const char *text)
+{
+    char *copy = text != NULL ? pw_text_dup(text) : NULL;
+    free(m->origin);
+    m->origin = copy;
+}
+
+const char *pw_model_origin(const struct pw_model *m)
+{
+    return m->origin;
+}
+
 void pw_model_destroy(struct pw_model *m)
 {
     if (m == NULL)
@@ -326,6 +339,7 @@ void pw_model_destroy(struct pw_model *m)
     if (m->own != NULL)
         m->ops->close(m->own);
     free(m->tap_host);
+    free(m->origin);
     free(m->mats);
     free(m->iota);
     pw_ids_fini(m);

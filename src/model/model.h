@@ -137,6 +137,12 @@ enum pw_code pw_model_swap(struct pw_model **out, struct pw_model *m, const stru
  * must have the same shape and be on the same backend. m must have no step in flight. */
 enum pw_code pw_model_transplant(struct pw_model *m, struct pw_model *donor, struct pw_err *err);
 
+/* The origin of a model that was read from another program's file: what the file says about positions, as the
+ * JSON text that src/foreign/origin.h defines. Clones, swaps of the encoding and checkpoints keep it. set
+ * copies the text; NULL: the model was drawn by pewter, as every new model is. */
+void pw_model_set_origin(struct pw_model *m, const char *text);
+const char *pw_model_origin(const struct pw_model *m); /* the model owns it */
+
 /* The model owns the results of the following functions, until pw_model_destroy. */
 const struct pw_config *pw_model_config(const struct pw_model *m);
 const struct pw_pe_use_opts *pw_model_pe(const struct pw_model *m);

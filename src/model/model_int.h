@@ -187,6 +187,7 @@ struct pw_model {
 
     int64_t steps, schedule; /* optimiser steps taken; of these, since the schedule began */
     uint64_t seed;           /* of dropout's masks */
+    char *origin;            /* pw_model_set_origin; NULL: none */
     int chunk_rows;          /* rows per chunk, set by tests; 0: as many as fit the cache */
 };
 

@@ -4,6 +4,7 @@
 
 extern const struct pw_probe pw_probe_ablation;
 extern const struct pw_probe pw_probe_adjacent;
+extern const struct pw_probe pw_probe_audit;
 extern const struct pw_probe pw_probe_awareness;
 extern const struct pw_probe pw_probe_buckets;
 extern const struct pw_probe pw_probe_decay;
@@ -30,6 +31,7 @@ extern const struct pw_probe pw_probe_transplant;
 const struct pw_probe *const pw_probes[] = {
     &pw_probe_ablation,
     &pw_probe_adjacent,
+    &pw_probe_audit,
     &pw_probe_awareness,
     &pw_probe_buckets,
     &pw_probe_decay,

@@ -33,10 +33,25 @@ said '^continues at step 5'
 mv m/llama.gguf m/moved.gguf
 "$PEWTER" replay one --verify >said 2>&1 && fail "re-run without the file"
 said 'm/llama.gguf: is missing, and the session has no copy of it'
-"$PEWTER" --session one -c 'train 1' >said 2>&1 || fail "not resumed: $(cat said)"
+"$PEWTER" --session one -c 'train 1; fork rotary; probe audit arm=1; probe audit arm=2' >said 2>&1 ||
+    fail "not resumed: $(cat said)"
+said 'layers 0-1: the file asks for rotary, base 500, interleaved pairs'
+said 'layers 0-1: differs from the GGUF file in: rotated dimensions; first position; slope of head 0'
+said 'layers 0-1: differs from the GGUF file in: last frequency; every frequency; base of first pairs'
 cp "$GGUF/gpt2.gguf" m/llama.gguf
 "$PEWTER" replay one --verify >said 2>&1 && fail "re-run with another file"
 said 'm/llama.gguf: has changed since the session read it: its SHA-256 differs'
+
+# ---- the audit of what runs
+"$PEWTER" --session two -c 'model from=m/moved.gguf; probe audit; train 1; tune base=100; probe audit' >said 2>&1 ||
+    fail "$(cat said)"
+said 'layers 0-1: every value agrees with the GGUF file'
+said 'base of first pairs +100 +500 +0.8 +no'
+said 'trap: GGUF has the rows of q and k of llama in the order of pairs side by side'
+"$PEWTER" replay two --verify >said 2>&1 || fail "not equal: $(cat said)"
+"$PEWTER" -c 'pe rotary base=77; probe audit' >said 2>&1 || fail "$(cat said)"
+said 'the model is from no file of another program, so there is nothing to compare with'
+said 'base of first pairs +77$'
 
 # ---- several arms, contexts, errors
 "$PEWTER" -c "task ids vocab=24; arm add alibi; model from=m/moved.gguf context=32 arm=2; model from=$GGUF/qwen3.gguf arm=1

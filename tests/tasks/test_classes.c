@@ -73,6 +73,12 @@ static void test_last(void **state)
             assert_non_null(classes);
             pw_taskset_classes(&set, classes);
             x.tokens = tokens;
+            if (strcmp(pw_tasks[t]->name, "needle") == 0) { /* the letter that ends a prompt is in it, too */
+                assert_null(memchr(classes, PW_TOKEN_LAST, (size_t)set.vocab.n));
+                free(classes);
+                pw_taskset_fini(&set);
+                continue;
+            }
             for (uint64_t i = 0; i < 200; i++) {
                 int at = 0;
                 pw_taskset_sample(&set, 3, PW_SPLIT_TRAIN, i, 0, 0, &x);

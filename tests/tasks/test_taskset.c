@@ -10,7 +10,8 @@
 #include "ref_texts.h"
 #include "tasks/task.h"
 
-#define TASKS "sort copy lego reverse addition summation parity polynomial scan pcfg session file text ids"
+#define TASKS                                                                                                \
+    "sort copy lego reverse addition summation parity polynomial scan pcfg session needle file text ids"
 
 static void assert_range(struct pw_range r, int lo, int hi)
 {

@@ -82,6 +82,8 @@ static enum pw_code part(const struct pw_taskset *set, const struct pw_replica *
     *known = clean->n > n && corrupt->n > n;
     *both = seq;
     for (*T = n; code == PW_OK && *T <= most; ++*T) {
+        if (*known && (*T >= clean->n || *T >= corrupt->n)) /* equal answers without an end mark */
+            break;
         memcpy(seq, clean->tokens, (size_t)n * sizeof *seq);
         memcpy(seq + *T, corrupt->tokens, (size_t)n * sizeof *seq);
         for (int i = n; i < *T; i++) /* both share it */

@@ -118,8 +118,8 @@ static enum pw_code open_decoder(const struct pw_lab *lab, struct pw_decoder **o
                                  struct pw_err *err)
 {
     int most = arm->cfg.context, end = pw_lab_answer_limit(lab, x);
-    bool single = pw_taskset_single(&lab->tasks, x->task), runs = pw_taskset_runs(&lab->tasks);
-    *limit = (x->n > x->n_prompt || single || runs) && end < most ? end : most;
+    bool single = pw_taskset_single(&lab->tasks, x->task), endless = !pw_taskset_ends(&lab->tasks, x->task);
+    *limit = (x->n > x->n_prompt || single || endless) && end < most ? end : most;
     if (single)
         return pw_decoder_create(out, arm->model, *limit, err);
     /* the continuation after an edit should be visible too */

@@ -15,7 +15,7 @@ int pw_lab_answer_limit(const struct pw_lab *lab, const struct pw_sample *x)
     bool parsed = x->task >= 0 && pw_task_parsed(&lab->tasks.use[x->task]);
     if (pw_taskset_single(&lab->tasks, x->task))
         return x->n_prompt + 1;
-    if (pw_taskset_runs(&lab->tasks))
+    if (!pw_taskset_ends(&lab->tasks, x->task)) /* running text, or tokens of another program */
         return x->n > x->n_prompt ? x->n : x->n_prompt + PW_CONTINUED;
     return x->n + PW_BEYOND + (parsed ? (x->n - x->n_prompt) / 2 : 0);
 }

@@ -6,5 +6,5 @@ const struct pw_pe pw_pe_none = {
     .name = "none",
     .summary = "no encoding: order comes from the causal mask alone",
     .source = "Haviv et al. 2022; Kazemnejad et al. 2023",
-    .aliases = {"nope", "nopos"},
+    .aliases = {"nope", "nopos", "drope"}, /* DroPE drops the rotation of a trained model */
 };

@@ -1,0 +1,25 @@
+/* origin.h - private to src/foreign: what a file says about positions, kept with the model (pw_model_origin)
+ * so that `probe audit` can compare it with what runs. It is a JSON object:
+ *
+ *   format          "config.json" or "gguf"
+ *   settings        of config.json the values as they are, without lists and objects that say nothing about
+ *                   positions; of GGUF the numbers and texts of the metadata under their own keys
+ *   factors         GGUF's tensor rope_freqs, if there is one
+ *   rows            [head_width] the row of a head in the file for each row in pewter, if the loader moved
+ *                   rows of q and k
+ *   table_from      first row of the file's table of positions that the loader took, if it is not 0
+ *   inverse_layers  true: the loader divided q of layer l by l + 1
+ *
+ * Nothing in it is computed by the readers of families. */
+#ifndef PW_ORIGIN_H
+#define PW_ORIGIN_H
+#include "foreign/map.h"
+#include "foreign/reader.h"
+
+/* Begins the object: format, settings and factors. The caller deletes it. */
+cJSON *pw_origin_begin(struct pw_weights *w, const cJSON *config);
+/* Returns the whole text for a model; order [D]: as pw_map_values takes it. The caller frees it (cJSON_free).
+ * NULL: it would have more than 64 KiB. */
+char *pw_origin_text(const cJSON *begun, const struct pw_placing *m, const int *order, int D);
+
+#endif
