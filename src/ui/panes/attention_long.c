@@ -1,0 +1,174 @@
+/* attention_long.c - what a frame needs of all pairs of a long sequence, computed once for a map.
+ *
+ * A pooled map of 4,096 tokens shows eight million pairs in a few thousand pixels, and a frame has 16 ms. So
+ * the pane's settle reads every pair once, and keeps the pixels, the queries' largest values and the keys'
+ * means. It reads them again only if the map, its scale or its pooling changes. A frame without them, or of a
+ * short sequence, reads the pairs; both draw the same picture. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "ui/panes/attention.h"
+
+enum { SHORT = 256 }; /* tokens; up to here, reading all pairs takes less than a millisecond */
+
+static bool same_map(const struct pw_att_map_key *a, const struct pw_att_map_key *b)
+{
+    return a->began_ns == b->began_ns && a->seq == b->seq && a->table == b->table && a->step == b->step &&
+           a->T == b->T && a->layer == b->layer && a->head == b->head && a->view == b->view &&
+           a->mean == b->mean && a->first_hidden == b->first_hidden && a->ref == b->ref;
+}
+
+static struct pw_att_map_key key_of(const struct pw_ui *ui, const struct pw_att *w)
+{
+    const struct pw_snapshot *s = ui->snap;
+    bool file = w->arm == 0;
+
+    return (struct pw_att_map_key){.began_ns = s->began_ns,
+                                   .seq = file ? s->foreign_seq : s->attention_seq,
+                                   .table = file ? 0 : s->arms[w->arm - 1].table_seq,
+                                   .step = w->past ? w->step : -1,
+                                   .T = w->T,
+                                   .layer = w->layer,
+                                   .head = w->head,
+                                   .view = w->view,
+                                   .mean = w->mean,
+                                   .first_hidden = w->first_hidden,
+                                   .ref = w->ref != NULL ? w->ref->id : 0};
+}
+
+void pw_att_take_long(struct pw_att *w, const struct pw_ui *ui)
+{
+    const struct pw_att_long *kept = ui->attention.kept;
+    struct pw_att_map_key key;
+
+    if (kept == NULL || w->T <= SHORT)
+        return;
+    key = key_of(ui, w);
+    w->kept = same_map(&kept->key, &key) ? kept : NULL;
+}
+
+void pw_att_forget_long(struct pw_ui *ui)
+{
+    struct pw_att_long *kept = ui->attention.kept;
+
+    if (kept != NULL) {
+        free(kept->row_top);
+        free(kept->received);
+        free(kept->cells);
+        free(kept->unseen);
+    }
+    free(kept);
+    ui->attention.kept = NULL;
+}
+
+/* ---- reading the pairs */
+
+struct reading {
+    const struct pw_att *w;
+    struct pw_att_long *out;
+    float *row; /* [T] values of one query */
+    int *n;     /* [T] queries that see a key */
+    bool *seen; /* [side,side] a pair of the pixel was seen in training */
+};
+
+/* Adds a row to the keys' means; the sums have the order of the queries. */
+static void add_received(struct reading *r)
+{
+    for (int k = 0; k < r->w->T; k++)
+        if (r->row[k] != -INFINITY) {
+            r->out->received[k] += r->row[k];
+            r->n[k]++;
+        }
+}
+
+/* Adds the row of query q to its pixels: the largest value of each, as pw_matrix_pooled has it. */
+static void add_pixels(struct reading *r, int q)
+{
+    const struct pw_att *w = r->w;
+    int pool = r->out->pool, T = w->T, by_row = r->out->scale == PW_ATT_ROW;
+    float *cell = r->out->cells + (size_t)(q / pool) * r->out->side, top = r->out->row_top[q];
+    bool *seen = r->seen + (size_t)(q / pool) * r->out->side;
+
+    for (int from = 0; from < T; from += pool, cell++, seen++) {
+        int end = from + pool < T ? from + pool : T;
+        float best = *cell;
+        for (int k = from; k < end; k++) {
+            float v = r->row[k];
+            if (v == -INFINITY)
+                continue;
+            v = by_row ? v / top : v;
+            if (isnan(best) || isnan(v))
+                best = NAN;
+            else if (best == -INFINITY || (w->is_signed ? fabsf(v) > fabsf(best) : v > best))
+                best = v;
+            *seen = *seen || !pw_att_untrained(w, q, k);
+        }
+        *cell = best;
+    }
+}
+
+/* Marks the pixels that are hatched: no pair of them was seen in training, and the first one is visible. */
+static void find_unseen(struct reading *r)
+{
+    struct pw_att_long *out = r->out;
+
+    for (int i = 0; i < out->side; i++)
+        for (int j = 0; j < out->side; j++)
+            out->unseen[i * out->side + j] =
+                r->w->unmet != NULL && !r->seen[i * out->side + j] &&
+                pw_att_value(r->w, i * out->pool, j * out->pool) != -INFINITY;
+}
+
+static void read_pairs(struct pw_att_long *out, const struct pw_att *w)
+{
+    size_t T = (size_t)w->T, cells = (size_t)out->side * out->side;
+    struct reading r = {.w = w,
+                        .out = out,
+                        .row = pw_alloc(T, sizeof(float)),
+                        .n = pw_alloc(T, sizeof(int)),
+                        .seen = pw_alloc(cells, sizeof(bool))};
+
+    for (size_t i = 0; i < cells; i++)
+        out->cells[i] = -INFINITY;
+    for (int q = 0; q < w->T; q++) {
+        pw_att_row(w, q, r.row);
+        out->row_top[q] = pw_att_largest(r.row, w->T);
+        add_received(&r);
+        out->top = w->is_signed && out->row_top[q] > out->top ? out->row_top[q] : out->top;
+        if (out->side > 0)
+            add_pixels(&r, q);
+    }
+    for (size_t k = 0; k < T; k++)
+        out->received[k] = r.n[k] > 0 ? out->received[k] / (float)r.n[k] : -INFINITY;
+    if (out->scale == PW_ATT_LOG) /* grows with the value, so it can follow the pooling */
+        for (size_t i = 0; i < cells; i++)
+            out->cells[i] = pw_att_scaled(w, PW_ATT_LOG, 0, out->cells[i]);
+    find_unseen(&r);
+    free(r.row);
+    free(r.n);
+    free(r.seen);
+}
+
+void pw_att_keep_long(struct pw_ui *ui, const struct pw_att *w, int pool)
+{
+    pool = pool > 1 ? pool : 1;
+    int scale = pool > 1 ? (int)ui->attention.scale : 0;
+
+    if (w->T <= SHORT || (w->kept != NULL && w->kept->pool == pool && w->kept->scale == scale))
+        return;
+    pw_att_forget_long(ui);
+    struct pw_att_long *out = pw_alloc(1, sizeof *out);
+    size_t T = (size_t)w->T;
+    *out = (struct pw_att_long){
+        .key = key_of(ui, w), .pool = pool, .scale = scale, .top = w->is_signed ? 0 : 1};
+    out->side = pool > 1 ? (w->T + pool - 1) / pool : 0;
+    size_t cells = (size_t)out->side * out->side;
+    out->row_top = pw_alloc(T, sizeof *out->row_top);
+    out->received = pw_alloc(T, sizeof *out->received);
+    out->cells = pw_alloc(cells, sizeof *out->cells);
+    out->unseen = pw_alloc(cells, sizeof *out->unseen);
+    ui->attention.kept = out;
+    read_pairs(out, w);
+}
