@@ -88,6 +88,16 @@ static void size_text(char dst[32], size_t bytes)
         snprintf(dst, 32, "%.1f GiB", (double)bytes / (1 << 30));
 }
 
+/* Return the settings without a batch if the model is from a file and was never trained: it is looked at,
+ * and each look checks what it needs. Its first step is checked, too (pw_lab_check_steps). */
+static struct pw_replica charged(const struct pw_replica *settings)
+{
+    struct pw_replica r = *settings;
+    if (r.altered == PW_ALTERED_FILE && (r.model == NULL || pw_model_largest(r.model) == 0))
+        r.optim.batch = 0;
+    return r;
+}
+
 enum pw_code pw_lab_check_memory(const struct pw_lab *lab, const struct pw_backend_ops *ops,
                                  struct pw_backend *be, const struct pw_replica *settings, int n,
                                  struct pw_err *err)
@@ -96,7 +106,8 @@ enum pw_code pw_lab_check_memory(const struct pw_lab *lab, const struct pw_backe
     char needed[32], there[32];
     struct place p = look_at(lab, ops, be);
     for (int i = 0; i < n; i++) {
-        size_t bytes = bytes_of(&p, &settings[i], &settings[i].cfg);
+        struct pw_replica one = charged(&settings[i]);
+        size_t bytes = bytes_of(&p, &one, &one.cfg);
         if (bytes > largest) {
             largest = bytes;
             worst = (size_t)i;
@@ -106,8 +117,9 @@ enum pw_code pw_lab_check_memory(const struct pw_lab *lab, const struct pw_backe
     if (need <= p.room)
         return PW_OK;
     struct pw_str hint = {0};
+    struct pw_replica one = charged(&settings[worst]);
     if (n == 1 || largest > p.room)
-        propose(&p, &settings[worst], &hint);
+        propose(&p, &one, &hint);
     else
         pw_str_add(&hint, "%zu such models would fit", p.room / largest);
     size_text(needed, need);

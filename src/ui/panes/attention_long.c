@@ -116,9 +116,8 @@ static void find_unseen(struct reading *r)
 
     for (int i = 0; i < out->side; i++)
         for (int j = 0; j < out->side; j++)
-            out->unseen[i * out->side + j] =
-                r->w->unmet != NULL && !r->seen[i * out->side + j] &&
-                pw_att_value(r->w, i * out->pool, j * out->pool) != -INFINITY;
+            out->unseen[i * out->side + j] = r->w->unmet != NULL && !r->seen[i * out->side + j] &&
+                                             pw_att_value(r->w, i * out->pool, j * out->pool) != -INFINITY;
 }
 
 static void read_pairs(struct pw_att_long *out, const struct pw_att *w)
@@ -161,8 +160,8 @@ void pw_att_keep_long(struct pw_ui *ui, const struct pw_att *w, int pool)
     pw_att_forget_long(ui);
     struct pw_att_long *out = pw_alloc(1, sizeof *out);
     size_t T = (size_t)w->T;
-    *out = (struct pw_att_long){
-        .key = key_of(ui, w), .pool = pool, .scale = scale, .top = w->is_signed ? 0 : 1};
+    *out =
+        (struct pw_att_long){.key = key_of(ui, w), .pool = pool, .scale = scale, .top = w->is_signed ? 0 : 1};
     out->side = pool > 1 ? (w->T + pool - 1) / pool : 0;
     size_t cells = (size_t)out->side * out->side;
     out->row_top = pw_alloc(T, sizeof *out->row_top);
