@@ -73,40 +73,63 @@ struct reading {
     bool *seen; /* [side,side] a pair of the pixel was seen in training */
 };
 
-/* Adds a row to the keys' means; the sums have the order of the queries. */
-static void add_received(struct reading *r)
+/* Adds a row to the means of the visible keys; the sums have the order of the queries. */
+static void add_received(struct reading *r, int end)
 {
-    for (int k = 0; k < r->w->T; k++)
-        if (r->row[k] != -INFINITY) {
-            r->out->received[k] += r->row[k];
-            r->n[k]++;
-        }
+    float *sum = r->out->received;
+    for (int k = 0; k < end; k++) {
+        bool visible = r->row[k] != -INFINITY;
+        sum[k] += visible ? r->row[k] : 0;
+        r->n[k] += visible;
+    }
 }
 
-/* Adds the row of query q to its pixels: the largest value of each, as pw_matrix_pooled has it. */
-static void add_pixels(struct reading *r, int q)
+/* Returns the larger of two values with a sign, as pw_matrix_pooled compares them. */
+static float larger(float best, float v)
+{
+    if (v == -INFINITY || isnan(best))
+        return best;
+    if (best == -INFINITY || isnan(v))
+        return v;
+    return fabsf(v) > fabsf(best) ? v : best;
+}
+
+/* Returns the largest of n values without a sign; NaN if one is. The bits of such numbers have their order, -inf
+ * is below them and NaN above, so compilers can make this a vector loop. */
+static float largest_bits(float best, const float *v, int n)
+{
+    int32_t most, bits;
+    memcpy(&most, &best, sizeof most);
+    for (int i = 0; i < n; i++) {
+        memcpy(&bits, &v[i], sizeof bits);
+        most = bits > most ? bits : most;
+    }
+    memcpy(&best, &most, sizeof best);
+    return best;
+}
+
+/* Adds the row of query q, of which `end` keys are visible, to its pixels. */
+static void add_pixels(struct reading *r, int q, int end)
 {
     const struct pw_att *w = r->w;
-    int pool = r->out->pool, T = w->T, by_row = r->out->scale == PW_ATT_ROW;
-    float *cell = r->out->cells + (size_t)(q / pool) * r->out->side, top = r->out->row_top[q];
-    bool *seen = r->seen + (size_t)(q / pool) * r->out->side;
+    int pool = r->out->pool;
+    size_t first = (size_t)(q / pool) * r->out->side;
+    float *cell = r->out->cells + first;
+    bool *seen = r->seen + first, is_signed = w->is_signed;
 
-    for (int from = 0; from < T; from += pool, cell++, seen++) {
-        int end = from + pool < T ? from + pool : T;
-        float best = *cell;
-        for (int k = from; k < end; k++) {
-            float v = r->row[k];
-            if (v == -INFINITY)
-                continue;
-            v = by_row ? v / top : v;
-            if (isnan(best) || isnan(v))
-                best = NAN;
-            else if (best == -INFINITY || (w->is_signed ? fabsf(v) > fabsf(best) : v > best))
-                best = v;
-            *seen = *seen || !pw_att_untrained(w, q, k);
-        }
-        *cell = best;
+    if (r->out->scale == PW_ATT_ROW)
+        for (int k = 0; k < end; k++)
+            r->row[k] /= r->out->row_top[q];
+    for (int from = 0; from < end; from += pool, cell++) {
+        int to = from + pool < end ? from + pool : end;
+        if (!is_signed)
+            *cell = largest_bits(*cell, r->row + from, to - from);
+        for (int k = from; k < to && is_signed; k++)
+            *cell = larger(*cell, r->row[k]);
     }
+    for (int k = 0; w->unmet != NULL && k < end; k++)
+        if (r->row[k] != -INFINITY && !pw_att_untrained(w, q, k))
+            seen[k / pool] = true;
 }
 
 /* Marks the pixels that are hatched: no pair of them was seen in training, and the first one is visible. */
@@ -132,12 +155,13 @@ static void read_pairs(struct pw_att_long *out, const struct pw_att *w)
     for (size_t i = 0; i < cells; i++)
         out->cells[i] = -INFINITY;
     for (int q = 0; q < w->T; q++) {
+        int end = w->a->sees_all ? w->T : q + 1;
         pw_att_row(w, q, r.row);
-        out->row_top[q] = pw_att_largest(r.row, w->T);
-        add_received(&r);
+        out->row_top[q] = pw_att_largest(r.row, end);
+        add_received(&r, end);
         out->top = w->is_signed && out->row_top[q] > out->top ? out->row_top[q] : out->top;
         if (out->side > 0)
-            add_pixels(&r, q);
+            add_pixels(&r, q, end);
     }
     for (size_t k = 0; k < T; k++)
         out->received[k] = r.n[k] > 0 ? out->received[k] / (float)r.n[k] : -INFINITY;
