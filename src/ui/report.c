@@ -162,7 +162,7 @@ static void print_losses(FILE *out, const struct pw_event *e, const struct pw_sn
     print_samples(out, v, 0);
     if (a->info.replicas > 1)
         fprintf(out, ", medians of %d seeds%s", a->info.replicas, pw_batches_text(&a->info));
-    bool trained = e->step > 0; /* else pewter knows no trained lengths: the model can be one from a file */
+    bool trained = e->step > 0; /* else the trained lengths are unknown: the model can be one from a file */
     for (int i = 0; i < v->n; i++) {
         double loss = (double)pw_spread_by(a, 0, v->rows[i].length, row_loss).median;
         fprintf(out, "%s%5d%s %.3f (%.2f)", n++ % 5 == 0 ? "\n " : "  ", v->rows[i].length,

@@ -1,5 +1,5 @@
-/* test_prompt_file.c - tests prompts that are longer than a line: a prompt by file, its errors, and that a re-run
- * needs no file. */
+/* test_prompt_file.c - tests prompts that are longer than a line: a prompt by file, its errors, and that a
+ * re-run needs no file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

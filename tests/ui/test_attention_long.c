@@ -1,5 +1,5 @@
-/* test_attention_long.c - tests maps of long sequences: what the pane keeps of their pairs changes no picture,
- * follows every change of the map, and makes a frame cheap. */
+/* test_attention_long.c - tests maps of long sequences: what the pane keeps of their pairs changes no
+ * picture, follows every change of the map, and makes a frame cheap. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -92,8 +92,8 @@ static void kept_values_change_no_picture(void **state)
         }
 }
 
-/* The kept values are those of the shown map: after another head, another prompt of the same length and another
- * size of the pane. */
+/* The kept values are those of the shown map: after another head, another prompt of the same length and
+ * another size of the pane. */
 static void kept_values_follow_the_map(void **state)
 {
     static const char *const others[] = {"x", "y", "z"};

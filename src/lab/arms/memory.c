@@ -182,10 +182,13 @@ static void say_batch(struct pw_str *out, int batch)
         pw_str_add(out, "no batch would fit; use a smaller model, or drop an arm ('arm drop')");
 }
 
-enum pw_code pw_lab_check_steps(const struct pw_lab *lab, struct pw_replica *settings, int n, int id,
+enum pw_code pw_lab_check_steps(const struct pw_lab *lab, const struct pw_replica *arms, int n, int id,
                                 int tokens, struct pw_err *err)
 {
     char more[32], there[32];
+    struct pw_replica settings[PW_MAX_PLACES];
+    for (int i = 0; i < n; i++)
+        settings[i] = arms[i].training || arms[i].id == id ? arms[i] : charged(&arms[i]);
     struct place p = look_at(lab, lab->ops, lab->be);
     size_t need = bytes_of_all(&p, settings, n), held = held_by_all(&p, settings, n, tokens);
     if (need - held <= p.room)
@@ -198,6 +201,21 @@ enum pw_code pw_lab_check_steps(const struct pw_lab *lab, struct pw_replica *set
                                 lab->ops->memory != NULL ? " on the device" : "", pw_str_text(&hint));
     pw_str_fini(&hint);
     return code;
+}
+
+enum pw_code pw_lab_check_first_steps(const struct pw_lab *lab, const struct pw_replica *places,
+                                      struct pw_err *err)
+{
+    struct pw_replica arms[PW_MAX_PLACES];
+    bool first = false;
+    int n = 0;
+    for (int i = 0; i < PW_MAX_PLACES; i++) {
+        if (places[i].model == NULL)
+            continue;
+        first = first || (places[i].training && charged(&places[i]).optim.batch == 0);
+        arms[n++] = places[i];
+    }
+    return first ? pw_lab_check_steps(lab, arms, n, 0, lab->tasks.max_tokens, err) : PW_OK;
 }
 
 void pw_lab_suggest_fit(const struct pw_lab *lab, const struct pw_replica *arm, struct pw_err *err)

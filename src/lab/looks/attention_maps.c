@@ -104,7 +104,7 @@ static void pool_map(const struct pw_ev_attention *a, uint16_t *cells, const flo
 struct pass {
     const struct pw_lab *lab;
     struct pw_ev_attention *a;
-    int layer; /* whose maps are there */
+    int layer;               /* whose maps are there */
     struct pw_inspection in; /* of one layer */
     const struct pw_head_input *input;
     float *score; /* [T,T] of the inspected head */
@@ -171,9 +171,9 @@ static void take_known(struct pw_ev_attention *a, const struct pw_ev_attention *
 }
 
 enum pw_code pw_lab_look_at_heads(const struct pw_lab *lab, const struct pw_replica *arm, const int *tokens,
-                                  struct pw_ev_attention *a,
-                                  const struct pw_ev_attention *known, const struct pw_head_input *input,
-                                  float *score, float *resid, struct pw_err *err)
+                                  struct pw_ev_attention *a, const struct pw_ev_attention *known,
+                                  const struct pw_head_input *input, float *score, float *resid,
+                                  struct pw_err *err)
 {
     size_t layer = (size_t)a->heads * a->T * a->T;
     float *maps = pw_lab_maps((size_t)a->heads, a->T, 0, err);

@@ -72,7 +72,7 @@ bool pw_att_find(struct pw_att *w, const struct pw_ui *ui);
 bool pw_att_init(struct pw_att *w, const struct pw_ui *ui);
 /* Returns the value that the pane shows of a query and key, before it is scaled; -inf where hidden. */
 float pw_att_value(const struct pw_att *w, int q, int k);
-void pw_att_row(const struct pw_att *w, int q, float *row); /* the same of all keys, row [T] */
+void pw_att_row(const struct pw_att *w, int q, float *row); /* of all keys: row [T] */
 /* Returns the largest absolute value of a row [T]; at least 1e-6, because it is a scale. */
 float pw_att_largest(const float *row, int T);
 /* Prepares the probabilities of another head of the same attention, pooled ones if the event has no others.
@@ -83,7 +83,7 @@ void pw_att_fini(struct pw_att *w);
 /* pw_att_reference makes the shown map the reference; pw_att_forget drops the reference. */
 void pw_att_reference(struct pw_ui *ui);
 void pw_att_forget(struct pw_ui *ui);
-void pw_att_own_reference(struct pw_ui *copy); /* what the copy borrows becomes its own, or is dropped */
+void pw_att_own_reference(struct pw_ui *copy); /* copies the reference, drops the kept map */
 /* Returns the probability of a query and key for the head or mean, independent of the shown view. */
 float pw_att_prob(const struct pw_att *w, int q, int k);
 /* Maps a value to the scale: 0..1, or -1..1 for signed values. */
@@ -93,7 +93,7 @@ bool pw_att_gold(const struct pw_att *w, int q, int k);
 /* Returns true if this pair of query and key was not seen in training. */
 bool pw_att_untrained(const struct pw_att *w, int q, int k);
 
-/* ---- attention_long.c: what a frame needs of all pairs of a long sequence */
+/* ---- attention_long.c: data of all pairs of a long sequence, computed once for its frames */
 /* Sets w->kept if the state has it for this map. */
 void pw_att_take_long(struct pw_att *w, const struct pw_ui *ui);
 /* Makes the state have it for this map and scale, with pixels of pool x pool pairs if pool > 1. */

@@ -1,4 +1,4 @@
-/* attention_long.c - what a frame needs of all pairs of a long sequence, computed once for a map.
+/* attention_long.c - data of all pairs of a long sequence, computed once for the frames of a map.
  *
  * A pooled map of 4,096 tokens shows eight million pairs in a few thousand pixels, and a frame has 16 ms. So
  * the pane's settle reads every pair once, and keeps the pixels, the queries' largest values and the keys'
@@ -94,8 +94,8 @@ static float larger(float best, float v)
     return fabsf(v) > fabsf(best) ? v : best;
 }
 
-/* Returns the largest of n values without a sign; NaN if one is. The bits of such numbers have their order, -inf
- * is below them and NaN above, so compilers can make this a vector loop. */
+/* Returns the largest of n values without a sign; NaN if one is. The bits of such numbers have their order,
+ * -inf is below them and NaN above, so compilers can make this a vector loop. */
 static float largest_bits(float best, const float *v, int n)
 {
     int32_t most, bits;

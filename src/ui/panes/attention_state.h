@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the values of a map depend on. */
+/* The identity of a map: two maps with equal keys have the same values. */
 struct pw_att_map_key {
     int64_t began_ns, step; /* of the snapshot's first event; of a kept map of the past, -1: the latest */
     uint64_t seq, table;    /* the events of the attention, and of the table that says what training saw */
@@ -13,7 +13,7 @@ struct pw_att_map_key {
     bool mean, first_hidden;
 };
 
-/* What a frame needs of all pairs of a long map (attention_long.c). */
+/* Data of all pairs of a long map, computed once for its frames (attention_long.c). */
 struct pw_att_long {
     struct pw_att_map_key key;
     int scale, pool, side; /* pool <= 1: no pixels, and side is 0; else side is ceil(T / pool) */
