@@ -104,7 +104,7 @@ static void pool_map(const struct pw_ev_attention *a, uint16_t *cells, const flo
 struct pass {
     const struct pw_lab *lab;
     struct pw_ev_attention *a;
-    int layer;               /* whose maps are there */
+    int layer;               /* the layer of the present maps */
     struct pw_inspection in; /* of one layer */
     const struct pw_head_input *input;
     float *score; /* [T,T] of the inspected head */
