@@ -2,8 +2,7 @@
  * (src/foreign) whose tokenizer is not at hand: the vocabulary is the model's, id by id.
  *
  * A sample is a window of random numbers. No model can predict them, so training on it teaches nothing; it
- * serves to type prompts, and to look at attention and positions. An item is a mark, -1 for a typed prompt,
- * and its ids. */
+ * serves to type prompts, and to look at attention and positions. An item is its ids. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +11,7 @@
 #include "tasks/read.h"
 #include "tasks/task.h"
 
-enum { MAX_VOCAB = 1 << 20, MAX_LENGTH = PW_MAX_ITEM - 2, TYPED = -1, DRAWN = 0 };
+enum { MAX_VOCAB = 1 << 20, MAX_LENGTH = PW_MAX_ITEM - 2 };
 
 struct ids_opts {
     struct pw_task_opts common;
@@ -69,17 +68,16 @@ static void words(const void *o, struct pw_vocab *v)
 static void draw_item(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
 {
     item->length = length;
-    item->n = length + 2;
-    item->v[0] = DRAWN;
-    for (int i = 1; i < item->n; i++)
+    item->n = length + 1;
+    for (int i = 0; i < item->n; i++)
         item->v[i] = (int)pw_rng_below(rng, (uint32_t)vocab_of(o));
 }
 
 static int window(const void *o, const struct pw_item *item, int *tokens)
 {
     (void)o;
-    memcpy(tokens, item->v + 1, (size_t)(item->n - 1) * sizeof *tokens);
-    return item->n - 1;
+    memcpy(tokens, item->v, (size_t)item->n * sizeof *tokens);
+    return item->n;
 }
 
 static int most_tokens(const void *o, int length)
@@ -92,26 +90,27 @@ static void write_item(const void *o, const struct pw_item *item, struct pw_str 
                        struct pw_str *answer)
 {
     (void)o;
-    for (int i = 1; i < item->n; i++)
-        pw_str_add(i == 1 || item->v[0] == TYPED ? prompt : answer, " #%d", item->v[i]);
+    for (int i = 0; i < item->n; i++)
+        pw_str_add(i == 0 ? prompt : answer, " #%d", item->v[i]);
 }
 
-static enum pw_code read_text(const void *o, const char *text, struct pw_item *item, struct pw_err *err)
+static int cut_prompt(const void *o, const char *text, int *tokens, int max, struct pw_err *err)
 {
     struct pw_piece piece;
-    item->v[0] = TYPED;
-    item->n = 1;
-    while ((piece = pw_read_piece(&text)).n > 0) {
+    int n = 0;
+    for (; (piece = pw_read_piece(&text)).n > 0; n++) {
         struct pw_piece_text word = pw_piece_text(piece);
         long id;
-        if (!pw_text_int(word.s + (word.s[0] == '#'), 0, vocab_of(o) - 1, &id))
-            return pw_fail(err, PW_EUSER, "ids: '%s': tokens are numbers 0..%d", word.s, vocab_of(o) - 1);
-        if (item->n == PW_MAX_ITEM)
-            return pw_fail(err, PW_EUSER, "ids: at most %d tokens are allowed in a prompt", PW_MAX_ITEM - 1);
-        item->v[item->n++] = (int)id;
+        if (!pw_text_int(word.s + (word.s[0] == '#'), 0, vocab_of(o) - 1, &id)) {
+            pw_fail(err, PW_EUSER, "ids: '%s': tokens are numbers 0..%d", word.s, vocab_of(o) - 1);
+            return -1;
+        }
+        if (n < max)
+            tokens[n] = (int)id;
     }
-    item->length = item->n - 1;
-    return item->n > 1 ? PW_OK : pw_fail(err, PW_EUSER, "ids: the prompt is empty; write: 1 0 1");
+    if (n == 0)
+        pw_fail(err, PW_EUSER, "ids: the prompt is empty; write: 1 0 1");
+    return n > 0 ? n : -1;
 }
 
 static void suggest(const void *o, struct pw_str *out)
@@ -132,10 +131,9 @@ const struct pw_task pw_task_ids = {
     .draw = draw_item,
     .most_tokens = most_tokens,
     .write = write_item,
-    .payload = read_text,
-    .read = read_text,
     .example = "17 4 17 4",
     .window = window,
+    .cut = cut_prompt,
     .own_ids = own_ids,
     .suggest = suggest,
     .refused = refused,

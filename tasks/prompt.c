@@ -2,7 +2,8 @@
  *
  * A user's text is read into an item and written out again. So the model always reads the form it was trained
  * on, whatever the spacing, and the correct answer is known. A text is first tried as the own text of each
- * task, then as a task's name and its payload, in a mixture as in a single task. */
+ * task, then as a task's name and its payload, in a mixture as in a single task. A prompt of running text has
+ * no item, because it can be longer than any sample: its tokens are used as they are. */
 #include "base/alloc.h"
 #include "tasks/read.h"
 #include "tasks/split.h"
@@ -69,9 +70,6 @@ static enum pw_code read_any(const struct pw_taskset *set, const char *text, int
 {
     const char *rest = text;
     struct pw_piece first;
-    *task = 0;
-    if (pw_taskset_runs(set)) /* any text is a prompt */
-        return set->use[0].task->read(&set->use[0].o, text, item, err);
     for (*task = 0; *task < set->n; ++*task)
         if (set->use[*task].task->read(&set->use[*task].o, text, item, NULL) == PW_OK)
             return PW_OK;
@@ -86,17 +84,20 @@ static enum pw_code read_any(const struct pw_taskset *set, const char *text, int
     return not_ours(set, first, err);
 }
 
-/* Takes the tokens of a prompt of running text: of its text, the same tokens need not come out again. */
-static enum pw_code take_running(const struct pw_taskset *set, const struct pw_item *item, int max,
+/* Any text is a prompt of running text. Its tokens are taken as they are: of its text, the same tokens need
+ * not come out again. */
+static enum pw_code take_running(const struct pw_taskset *set, const char *text, int max,
                                  struct pw_sample *out, struct pw_err *err)
 {
     int room = max < out->cap ? max : out->cap;
-    if (item->length > room)
-        return pw_fail(err, PW_EUSER, "the prompt has %d tokens; at most %d are allowed", item->length, room);
-    out->n = out->n_prompt = set->use[0].task->window(&set->use[0].o, item, out->tokens);
+    int n = set->use[0].task->cut(&set->use[0].o, text, out->tokens, room, err);
+    if (n < 0)
+        return PW_EUSER;
+    if (n > room)
+        return pw_fail(err, PW_EUSER, "the prompt has %d tokens; at most %d are allowed", n, room);
+    out->n = out->n_prompt = out->length = n;
     out->task = 0;
-    out->length = item->length;
-    out->pair = pw_item_pair(&set->use[0], item);
+    out->pair = (struct pw_pair){n, 0};
     return PW_OK;
 }
 
@@ -109,11 +110,11 @@ enum pw_code pw_taskset_prompt(const struct pw_taskset *set, const char *text, i
     enum pw_code code;
     if (!pw_utf8_valid(text, strlen(text)))
         return pw_fail(err, PW_EUSER, "the prompt is not valid UTF-8 text");
+    if (pw_taskset_runs(set))
+        return take_running(set, text, max, out, err);
     code = read_any(set, text, &task, &item, err);
     if (code != PW_OK)
         return code;
-    if (pw_taskset_runs(set))
-        return take_running(set, &item, max, out, err);
     pw_item_write(&set->use[task], &item, &prompt, &answer);
     code = pw_taskset_tokens(set, task, prompt.s, pw_str_text(&answer), max, out, err);
     bool answer_unknown = answer.len == 0; /* a prompt that is in no line of the file */

@@ -187,6 +187,8 @@ bool pw_taskset_item(const struct pw_taskset *set, const struct pw_sample *s, st
 {
     const struct pw_task_use *use = s->task >= 0 ? &set->use[s->task] : NULL;
     struct pw_str prompt = {0};
+    if (pw_taskset_runs(set))
+        return false;
     for (int i = 0; i < s->n_prompt; i++)
         pw_vocab_put(&set->vocab, s->tokens[i], &prompt);
     bool read = use != NULL && use->task->read(&use->o, pw_str_text(&prompt), item, NULL) == PW_OK;

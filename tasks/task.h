@@ -161,9 +161,12 @@ struct pw_task {
     double (*chance)(const void *opts, int length); /* exact match of guessing in the right format; NULL: 0 */
     /* The answer is one token without an end mark, so the model reads the prompt alone. */
     bool one_token;
-    /* For running text, NULL otherwise. window writes the tokens of an item to tokens [length + 1], or those
-     * of a typed prompt to tokens [length], and returns their number. Such a task is alone in its set. */
+    /* For running text, NULL otherwise. Such a task is alone in its set, and has neither payload nor read.
+     * window writes the tokens of an item to tokens [length + 1], and returns their number. cut writes the
+     * first max tokens of a typed prompt, which can be longer than any sample, and returns the number of all
+     * of them; -1: it is no prompt. */
     int (*window)(const void *opts, const struct pw_item *item, int *tokens);
+    int (*cut)(const void *opts, const char *text, int *tokens, int max, struct pw_err *err);
     /* Returns true if an evaluation over a range looks at this length; it always does at both ends of the
      * range. NULL: every length. */
     bool (*looks_at)(const void *opts, int length);
@@ -340,7 +343,8 @@ enum pw_code pw_taskset_prompt(const struct pw_taskset *set, const char *text, i
  * lengths. It is the task's name and example payload, otherwise the shortest trained text. One line. */
 void pw_taskset_example(const struct pw_taskset *set, int task, struct pw_str *out);
 
-/* Reads the item of a sample back from its prompt tokens; false: no task of the set can read it. */
+/* Reads the item of a sample back from its prompt tokens; false: no task of the set can read it, or it is
+ * running text. */
 bool pw_taskset_item(const struct pw_taskset *set, const struct pw_sample *s, struct pw_item *item);
 /* Returns true if the task's texts have steps and an answer, and only the answer is graded. */
 bool pw_task_parsed(const struct pw_task_use *use);

@@ -11,8 +11,8 @@
  * The printed options hold the text's SHA-256 and that of the tokenizer, so that a resumed session refuses a
  * text or a tokenizer that has changed.
  *
- * An item is a document and a place in it; the item of a typed prompt is its tokens. Without path= the text
- * is the program's own (texts/). */
+ * An item is a document and a place in it; a typed prompt has no item, but its tokens alone. Without path=
+ * the text is the program's own (texts/). */
 #include <math.h>
 #include <string.h>
 
@@ -300,10 +300,6 @@ static int window(const void *o, const struct pw_item *item, int *tokens)
 {
     const struct pw_documents *d = opts_of(o)->text;
     size_t bytes;
-    if (item->v[0] < 0) {
-        memcpy(tokens, item->v + 1, (size_t)item->length * sizeof *tokens);
-        return item->length;
-    }
     if (opts_of(o)->pieces != NULL) {
         const int *ids = d->list[item->v[0]].ids + start_of(item);
         for (int i = 0; i <= item->length; i++)
@@ -366,25 +362,18 @@ static void write_item(const void *o, const struct pw_item *item, struct pw_str 
                        struct pw_str *answer)
 {
     const struct text_opts *opt = opts_of(o);
-    struct pw_vocab pieces = vocab_of(opt);
     int64_t start = start_of(item);
-    if (item->v[0] < 0) {
-        for (int i = 1; i < item->n; i++)
-            pw_vocab_put(&pieces, item->v[i], prompt);
-        return;
-    }
     put_text(opt, item->v[0], start, start + 1, prompt);
     put_text(opt, item->v[0], start + 1, start + item->length + 1, answer);
 }
 
 /* ---- typed prompts */
 
-/* Reads a text, in which the labels of a newline and a tabulator stand for them: a line of commands can't
+/* Cuts a text, in which the labels of a newline and a tabulator stand for them: a line of commands can't
  * hold these. */
-static enum pw_code read_text(const void *o, const char *text, struct pw_item *item, struct pw_err *err)
+static int cut_prompt(const void *o, const char *text, int *tokens, int max, struct pw_err *err)
 {
-    const struct text_opts *opt = opts_of(o);
-    struct pw_vocab pieces = vocab_of(opt);
+    struct pw_vocab pieces = vocab_of(opts_of(o));
     struct pw_str plain = {0};
     for (const char *s = text; *s != '\0';) {
         static const char newline[] = "↵", tab[] = "⇥";
@@ -393,19 +382,11 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
         pw_str_put(&plain, line ? "\n" : mark ? "\t" : s, 1);
         s += mark ? strlen(newline) : 1;
     }
-    int n = pw_vocab_cut_pieces(&pieces, pw_str_text(&plain), plain.len, item->v + 1, PW_MAX_ITEM - 1, err);
+    int n = pw_vocab_cut_pieces(&pieces, pw_str_text(&plain), plain.len, tokens, max, err);
     pw_str_fini(&plain);
-    if (n < 0)
-        return PW_EUSER;
     if (n == 0)
-        return pw_fail(err, PW_EUSER, "text: the prompt is empty; write some text to continue");
-    if (n > PW_MAX_ITEM - 1)
-        return pw_fail(err, PW_EUSER, "text: the prompt has %d tokens; at most %d are allowed", n,
-                       PW_MAX_ITEM - 1);
-    item->v[0] = -1;
-    item->n = 1 + n;
-    item->length = n;
-    return PW_OK;
+        pw_fail(err, PW_EUSER, "text: the prompt is empty; write some text to continue");
+    return n > 0 ? n : -1;
 }
 
 /* The beginning of a held-out line. */
@@ -446,10 +427,9 @@ const struct pw_task pw_task_text = {
     .draw = draw_item,
     .most_tokens = most_tokens,
     .write = write_item,
-    .payload = read_text,
-    .read = read_text,
     .example = "TEXT",
     .window = window,
+    .cut = cut_prompt,
     .own_ids = own_ids,
     .looks_at = looks_at,
     .suggest = suggest,

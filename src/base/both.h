@@ -5,6 +5,7 @@
  * three times as fast, the same bits. */
 #ifndef PW_BOTH_H
 #define PW_BOTH_H
+#include <stdint.h> /* defines __GLIBC__ */
 
 #ifdef __CUDACC__
 #define PW_BOTH static __host__ __device__ __forceinline__

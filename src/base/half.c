@@ -46,3 +46,18 @@ float pw_from_half(uint16_t h)
     memcpy(&x, &u, sizeof x);
     return x;
 }
+
+/* Without branches: attention has subnormal and normal numbers in any order. */
+void pw_from_halves(float *out, const uint16_t *h, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint32_t all = h[i], fraction = all & 0x3ff, rest = (all & 0x7fff) << 13;
+        uint32_t u = rest + (112u << 23), special = 0x7f800000 | fraction << 13, low;
+        float value = (float)(int32_t)fraction * 0x1p-24f;
+        memcpy(&low, &value, sizeof low);
+        u = (all & 0x7c00) == 0x7c00 ? special : u;
+        u = (all & 0x7c00) == 0 ? low : u;
+        u |= (all & 0x8000) << 16;
+        memcpy(&out[i], &u, sizeof u);
+    }
+}

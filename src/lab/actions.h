@@ -237,9 +237,9 @@ enum pw_code pw_lab_export(struct pw_lab *lab, const char *what, const char *pat
 
 /* ---- the pinned prompt and its inspection */
 
-/* Pin a prompt, as the user typed it, and begin to decode the current arm's answer. Fails if the tasks cannot
- * read it, or if it exceeds the context. */
-enum pw_code pw_lab_prompt(struct pw_lab *lab, const char *text, struct pw_err *err);
+/* Pin a prompt, as the user typed it, and begin to decode the current arm's answer. A line path=FILE stands
+ * for the text of a file. Fails if the file or the prompt cannot be read, or if it exceeds the context. */
+enum pw_code pw_lab_prompt(struct pw_lab *lab, const char *line, struct pw_err *err);
 /* Fails with PW_EUSER: the message, followed by an example prompt of the task. */
 enum pw_code pw_lab_want_prompt(const struct pw_lab *lab, const char *message, struct pw_err *err);
 void pw_lab_set_temperature(struct pw_lab *lab, float temperature); /* of decoding; 0: greedy */

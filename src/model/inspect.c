@@ -212,9 +212,10 @@ enum pw_code pw_model_inspect(struct pw_model *m, const int *tokens, int T, cons
     if (T > m->cfg.context)
         return pw_fail(err, PW_EUSER, "a sequence of %d tokens: the model has context=%d", T, m->cfg.context);
     if (out->logits != NULL) { /* every row is scored; the targets do not matter */
-        b.n_scored = T;
-        b.rows = m->iota;
-        b.targets = tokens;
+        int first = out->last_logits ? T - 1 : 0;
+        b.n_scored = T - first;
+        b.rows = m->iota + first;
+        b.targets = tokens + first;
     }
     m->eval_plan.pads = false;
     code = pw_plan_make(m, &m->eval_plan, &b, 0, NULL, err);
@@ -235,7 +236,7 @@ enum pw_code pw_model_inspect(struct pw_model *m, const int *tokens, int T, cons
     fetch(m, out->resid, job.tap.resid, (rows + T) * m->cfg.width);
     fetch(m, out->z, job.tap.z, rows * m->cfg.heads * m->cfg.head_width);
     fetch(m, out->mlp, job.tap.mlp, rows * m->cfg.ffn);
-    fetch(m, out->logits, job.w->logits, (size_t)T * m->cfg.vocab);
+    fetch(m, out->logits, job.w->logits, (size_t)(out->last_logits ? 1 : T) * m->cfg.vocab);
     code = m->ops->sync(m->be, err);
     if (code == PW_OK && job.tap.qkv != NULL)
         code = fetch_qkv(m, out, &job.tap, rows, err);

@@ -77,9 +77,10 @@ struct pw_inspection {
     float *q, *k;  /* [L,T,H,D] as they enter q.k: rotated if the encoding rotates, unscaled */
     float *v, *z;  /* [L,T,H,D] values; outputs of the heads, before W_o */
     float *mlp;    /* [L,T,F] hidden layer after its activation */
-    float *logits; /* [T,V] */
+    float *logits; /* [T,V]; with last_logits [V] */
     /* Inputs, set by the caller: how this pass differs from a plain one. */
-    bool whole; /* ignore pw_model_replace_head: every head computes its own output */
+    bool last_logits; /* of the last row alone, with the same bits: a long sequence has many rows */
+    bool whole;       /* ignore pw_model_replace_head: every head computes its own output */
     /* Not NULL: content, bias, score and probs are [H,T,T] and hold layer l while each(arg, l) runs. It runs
      * for one layer after the other, on the caller's thread, and must not use the model. It returns false if
      * no later layer is wanted; the pass then ends, and tensors of later layers are undefined. */

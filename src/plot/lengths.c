@@ -216,6 +216,19 @@ static void list_arms(struct pw_lengths_arm list[PW_MAX_ARMS], char id[PW_MAX_AR
     }
 }
 
+void pw_lengths_range_text(struct pw_str *out, const struct pw_snapshot *s, int task, const char *between)
+{
+    const struct pw_task_view *t = &s->lab.tasks[task];
+    bool trained = !t->runs; /* a model of running text can be one from a file, whose lengths are unknown */
+
+    for (int i = 0; i < PW_MAX_ARMS; i++)
+        trained = trained || (s->arms[i].used && s->arms[i].info.step > 0);
+    if (trained)
+        pw_str_add(out, "trained %d%s%d", t->train_lo, between, t->train_hi);
+    else
+        pw_str_add(out, "not trained here");
+}
+
 void pw_lengths_samples(struct pw_str *out, const struct pw_snapshot *s, int task)
 {
     struct pw_lengths_arm list[PW_MAX_ARMS];

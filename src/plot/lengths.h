@@ -45,6 +45,9 @@ struct pw_match pw_lengths_mean(const struct pw_ev_lab *lab, const struct pw_arm
                                 bool beyond);
 /* Returns true if the arm has learned the trained lengths (PW_LEARNED, median of its replicas). */
 bool pw_lengths_learned(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, int task);
+/* Appends the trained lengths of a task, "trained 2..8" with the text `between` both numbers, or "not trained
+ * here": no arm was, and the task is running text. */
+void pw_lengths_range_text(struct pw_str *out, const struct pw_snapshot *s, int task, const char *between);
 
 /* Appends the samples per length in the latest evaluations of a task: "256 samples", or if arms differ "256
  * samples (arms 1, 3), 64 live (arm 2)". live: evaluated beside training or after heads were switched. */

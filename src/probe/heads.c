@@ -57,9 +57,10 @@ static double weight(const float *A, const struct pw_head_input *in, int i, int 
 static bool prefix_match(const float *A, const struct pw_head_input *in, int i, double *mass)
 {
     bool any = false;
+    int seen = keys_of(in, i), token = in->tokens[i];
     *mass = 0.0;
-    for (int j = 1; j < keys_of(in, i); j++)
-        if (j - 1 != i && in->tokens[j - 1] == in->tokens[i]) {
+    for (int j = 1; j < seen; j++)
+        if (in->tokens[j - 1] == token && j - 1 != i) {
             *mass += weight(A, in, i, j);
             any = true;
         }
@@ -79,8 +80,9 @@ void pw_head_measure(double out[PW_HEAD_SCORES], const float *A, const struct pw
             continue;
         add_to_mean(&m[PW_HEAD_PREVIOUS], weight(A, in, i, i - 1));
         add_to_mean(&m[PW_HEAD_FIRST], weight(A, in, i, 0));
+        const float *row = A != NULL ? A + (size_t)i * in->T : NULL;
         for (int j = 0; j < seen; j++) {
-            double p = weight(A, in, i, j);
+            double p = row != NULL ? (double)row[j] : 1.0 / seen;
             entropy -= p > 0.0 ? p * pw_log2(p) : 0.0;
             distance += p * abs(i - j);
         }

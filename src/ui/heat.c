@@ -94,6 +94,8 @@ bool pw_heat_at(const struct pw_heat *m, int y, int x, int *row, int *col)
  * value if signed. */
 static float pooled(const struct pw_heat *m, int row, int col)
 {
+    if (m->pixel != NULL)
+        return m->pixel(m->data.arg, row, col);
     return pw_matrix_pooled(&m->data, row, col, m->pool_r, m->pool_c);
 }
 

@@ -120,6 +120,9 @@ struct pw_heat {
     bool bare;                /* no numbers in the cells, because the drawn values are not meant as numbers */
     int split_row, split_col; /* a gap before these; 0: none */
     int cursor_row, cursor_col; /* marked; -1: none */
+    /* Returns the largest value of the pixel that begins at a row and column, for data.arg; NULL: its values
+     * are read. */
+    float (*pixel)(const void *arg, int row, int col);
     /* set by pw_heat_fit */
     int sx, sy;         /* columns and half rows per value */
     int pool_r, pool_c; /* values per pixel, which shows the largest of them */

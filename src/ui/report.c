@@ -162,12 +162,16 @@ static void print_losses(FILE *out, const struct pw_event *e, const struct pw_sn
     print_samples(out, v, 0);
     if (a->info.replicas > 1)
         fprintf(out, ", medians of %d seeds%s", a->info.replicas, pw_batches_text(&a->info));
+    bool trained = e->step > 0; /* else the trained lengths are unknown: the model can be one from a file */
     for (int i = 0; i < v->n; i++) {
         double loss = (double)pw_spread_by(a, 0, v->rows[i].length, row_loss).median;
         fprintf(out, "%s%5d%s %.3f (%.2f)", n++ % 5 == 0 ? "\n " : "  ", v->rows[i].length,
-                v->rows[i].length > t->train_hi ? "+" : " ", loss, pw_exp(loss));
+                trained && v->rows[i].length > t->train_hi ? "+" : " ", loss, pw_exp(loss));
     }
-    fprintf(out, "\n  +: beyond the trained %d..%d\n", t->train_lo, t->train_hi);
+    if (trained)
+        fprintf(out, "\n  +: beyond the trained %d..%d\n", t->train_lo, t->train_hi);
+    else
+        fputs("\n  not trained here\n", out);
     for (int i = 0; i < v->n && a->info.replicas == 1; i++)
         print_positions(out, v, &v->rows[i]);
 }

@@ -50,6 +50,15 @@ rm -r folder
 "$PEWTER" replay mapped --verify >said 2>&1 && fail "a missing folder verifies: $(cat said)"
 said 'text: folder: is missing, and the session has no copy of it'
 
+# ---- an untrained model has no trained lengths, and a prompt by file can be longer than a line
+"$PEWTER" -c "${LINES_OF/mine.txt/$SHIPPED}; eval samples=4" >said 2>&1 || fail "$(cat said)"
+said '^  not trained here$'
+head -c 5000 "$SHIPPED" >prompt.txt
+"$PEWTER" --session prompt -c "${LINES_OF/context=64/context=5100}; prompt path=prompt.txt" >said 2>&1 || fail "$(cat said)"
+rm prompt.txt
+"$PEWTER" replay prompt --verify >said 2>&1 || fail "a re-run needs the prompt's file: $(cat said)"
+said '^equal: '
+
 # ---- without path= it is the program's own
 "$PEWTER" -c "${LINES_OF/path=mine.txt /}; train 5; prompt The ↵" >said 2>&1 || fail "$(cat said)"
 said '^prompt     The·↵$'

@@ -143,6 +143,25 @@ static void test_steps(void **state)
     bench_close(&b);
 }
 
+/* A model from a file that is only looked at needs no memory for training; its first step does. */
+static void test_looked_at(void **state)
+{
+    struct bench b;
+    (void)state;
+    bench_open(&b, 1, false);
+    for (available = 10;; available += 2) {
+        bench_run(&b, "model from=" PEWTER_SOURCE_DIR "/tests/golden/gguf/qwen3.gguf");
+        if (b.errors == 0)
+            break;
+        assert_true(available < 100000);
+        assert_non_null(strstr(b.error, "this model needs "));
+    }
+    refuse(&b, "train 1");
+    available = 0;
+    bench_must(&b, "train 1");
+    bench_close(&b);
+}
+
 static void test_twins(void **state)
 {
     struct bench b;
@@ -161,6 +180,7 @@ static void test_twins(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_refused), cmocka_unit_test(test_absurd),
-                                       cmocka_unit_test(test_steps), cmocka_unit_test(test_twins)};
+                                       cmocka_unit_test(test_steps), cmocka_unit_test(test_twins),
+                                       cmocka_unit_test(test_looked_at)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

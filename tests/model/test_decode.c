@@ -23,6 +23,9 @@ static void whole(struct pw_model *m, const int *tokens, int T, float *logits)
     if (pw_model_inspect(m, tokens, T, &(struct pw_inspection){.logits = all}, &err))
         fail_msg("%s", err.msg);
     memcpy(logits, all + (T - 1) * V, V * sizeof *logits);
+    struct pw_inspection last = {.logits = all, .last_logits = true}; /* the row alone has the same bits */
+    assert_int_equal(pw_model_inspect(m, tokens, T, &last, &err), PW_OK);
+    assert_memory_equal(all, logits, V * sizeof *logits);
 }
 
 static void feed(struct pw_decoder *d, struct pw_model *m, const int *tokens, int n, const char *what)

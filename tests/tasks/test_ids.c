@@ -30,6 +30,30 @@ static void test_prompts(void **state)
     check_prompt("  0,1 1 0", 4, (const int[]){0, 1, 1, 0});
 }
 
+/* A prompt can be longer than any sample, and one that is too long says how long it is. */
+static void test_long_prompts(void **state)
+{
+    enum { N = 9000 };
+    struct pw_taskset set;
+    struct pw_err err;
+    struct pw_str text = {0};
+    static int tokens[N];
+    struct pw_sample s = {.tokens = tokens, .cap = N};
+    (void)state;
+    for (int i = 0; i < N; i++)
+        pw_str_add(&text, "%d ", i % 19);
+    assert_int_equal(pw_taskset_init(&set, "ids vocab=20", &err), PW_OK);
+    assert_int_equal(pw_taskset_prompt(&set, text.s, N, &s, &err), PW_OK);
+    assert_int_equal(s.n_prompt, N);
+    assert_int_equal(s.length, N);
+    assert_int_equal(tokens[N - 1], (N - 1) % 19);
+    assert_int_equal(pw_taskset_prompt(&set, text.s, 4096, &s, &err), PW_EUSER);
+    assert_string_equal(err.msg, "the prompt has 9000 tokens; at most 4096 are allowed");
+    assert_true(sizeof(struct pw_item) <= 2056); /* samples stay small */
+    pw_str_fini(&text);
+    pw_taskset_fini(&set);
+}
+
 static void test_refused(void **state)
 {
     static const char *const bad[][2] = {{"", "the prompt is empty"},
@@ -83,8 +107,8 @@ static void test_vocabulary(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_prompts), cmocka_unit_test(test_refused),
-                                       cmocka_unit_test(test_vocabulary)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_prompts), cmocka_unit_test(test_long_prompts),
+                                       cmocka_unit_test(test_refused), cmocka_unit_test(test_vocabulary)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -143,6 +143,12 @@ static void text_in_words(void **state)
     must_have(words, "perplexity");
     must_have(words, "by position in the longest context");
     free(words);
+    for (int i = 0; i < PW_MAX_ARMS; i++) /* as a model from a file, whose trained lengths are unknown */
+        s->arms[i].info.step = 0;
+    struct pw_str status = {0};
+    pw_pane_lengths.status(&ui, &status);
+    must_have(status.s, "text, not trained here");
+    pw_str_fini(&status);
     struct pw_str copied = {0};
     pw_pane_lengths.copy(&ui, &copied);
     must_have(copied.s, "arm\tpe\treplicate\tlength\tsamples\tloss\tperplexity\ttoken_accuracy\n1\t");

@@ -6,7 +6,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 {
     struct pw_lab *lab = ctx;
     if (args->rest == NULL || args->rest[0] == '\0')
-        return pw_lab_want_prompt(lab, "usage: prompt TEXT", err);
+        return pw_lab_want_prompt(lab, "usage: prompt TEXT or prompt path=FILE", err);
     return pw_lab_prompt(lab, args->rest, err);
 }
 
@@ -21,7 +21,7 @@ static void complete(struct pw_completion *c)
 const struct pw_command pw_cmd_prompt = {
     .name = "prompt",
     .search = "ask infer generate decode",
-    .usage = "prompt TEXT",
+    .usage = "prompt TEXT | prompt path=FILE",
     .example = "prompt sort 3 1 4 1 5",
     .summary = "let the current arm answer, and pin the prompt for inspection",
     .detail = "TEXT is a prompt as the task writes it, or the task's name and the input:\n"
@@ -35,7 +35,9 @@ const struct pw_command pw_cmd_prompt = {
               "  prompt polynomial x=-2: -2x^2 - 1 + 3x^3\n"
               "  prompt scan walk left twice after run\n"
               "  prompt pcfg append reverse A1 A2 , A3 A4\n"
-              "  prompt session 3 1 4 0 5",
+              "  prompt session 3 1 4 0 5\n"
+              "path=FILE reads TEXT from a file, for prompts that are longer than a line. A final newline is "
+              "left out. The prompt and its answer must fit into the model's context.",
     .where = PW_AT_LAB,
     .beside = true,
     .raw = true,

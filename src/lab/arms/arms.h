@@ -83,10 +83,14 @@ enum pw_code pw_lab_check_memory(const struct pw_lab *lab, const struct pw_backe
                                  struct pw_err *err);
 /* Would the steps of these n replicas fit into memory, with their new settings or with samples of up to
  * `tokens` tokens? They must be all replicas of the lab. Memory that their models hold already is not
- * counted. The message names the largest batch of arm id (0: of all arms) that would fit. On failure the
- * batches in settings are overwritten. */
-enum pw_code pw_lab_check_steps(const struct pw_lab *lab, struct pw_replica *settings, int n, int id,
+ * counted. The message names the largest batch of arm id (0: of all arms) that would fit. A model from a file
+ * that neither trained nor is in training nor is arm id counts as one that is looked at. */
+enum pw_code pw_lab_check_steps(const struct pw_lab *lab, const struct pw_replica *settings, int n, int id,
                                 int tokens, struct pw_err *err);
+/* Would the first steps fit of those models from files that are in training now? places [PW_MAX_PLACES]: all
+ * replicas of the lab. */
+enum pw_code pw_lab_check_first_steps(const struct pw_lab *lab, const struct pw_replica *places,
+                                      struct pw_err *err);
 /* After a step of arm failed with err: if a device ran out of memory, extend the message by what would fit.
  */
 void pw_lab_suggest_fit(const struct pw_lab *lab, const struct pw_replica *arm, struct pw_err *err);

@@ -88,6 +88,16 @@ static void size_text(char dst[32], size_t bytes)
         snprintf(dst, 32, "%.1f GiB", (double)bytes / (1 << 30));
 }
 
+/* Return the settings without a batch if the model is from a file and was never trained: it is looked at,
+ * and each look checks what it needs. Its first step is checked, too (pw_lab_check_steps). */
+static struct pw_replica charged(const struct pw_replica *settings)
+{
+    struct pw_replica r = *settings;
+    if (r.altered == PW_ALTERED_FILE && (r.model == NULL || pw_model_largest(r.model) == 0))
+        r.optim.batch = 0;
+    return r;
+}
+
 enum pw_code pw_lab_check_memory(const struct pw_lab *lab, const struct pw_backend_ops *ops,
                                  struct pw_backend *be, const struct pw_replica *settings, int n,
                                  struct pw_err *err)
@@ -96,7 +106,8 @@ enum pw_code pw_lab_check_memory(const struct pw_lab *lab, const struct pw_backe
     char needed[32], there[32];
     struct place p = look_at(lab, ops, be);
     for (int i = 0; i < n; i++) {
-        size_t bytes = bytes_of(&p, &settings[i], &settings[i].cfg);
+        struct pw_replica one = charged(&settings[i]);
+        size_t bytes = bytes_of(&p, &one, &one.cfg);
         if (bytes > largest) {
             largest = bytes;
             worst = (size_t)i;
@@ -106,8 +117,9 @@ enum pw_code pw_lab_check_memory(const struct pw_lab *lab, const struct pw_backe
     if (need <= p.room)
         return PW_OK;
     struct pw_str hint = {0};
+    struct pw_replica one = charged(&settings[worst]);
     if (n == 1 || largest > p.room)
-        propose(&p, &settings[worst], &hint);
+        propose(&p, &one, &hint);
     else
         pw_str_add(&hint, "%zu such models would fit", p.room / largest);
     size_text(needed, need);
@@ -170,10 +182,13 @@ static void say_batch(struct pw_str *out, int batch)
         pw_str_add(out, "no batch would fit; use a smaller model, or drop an arm ('arm drop')");
 }
 
-enum pw_code pw_lab_check_steps(const struct pw_lab *lab, struct pw_replica *settings, int n, int id,
+enum pw_code pw_lab_check_steps(const struct pw_lab *lab, const struct pw_replica *arms, int n, int id,
                                 int tokens, struct pw_err *err)
 {
     char more[32], there[32];
+    struct pw_replica settings[PW_MAX_PLACES];
+    for (int i = 0; i < n; i++)
+        settings[i] = arms[i].training || arms[i].id == id ? arms[i] : charged(&arms[i]);
     struct place p = look_at(lab, lab->ops, lab->be);
     size_t need = bytes_of_all(&p, settings, n), held = held_by_all(&p, settings, n, tokens);
     if (need - held <= p.room)
@@ -186,6 +201,21 @@ enum pw_code pw_lab_check_steps(const struct pw_lab *lab, struct pw_replica *set
                                 lab->ops->memory != NULL ? " on the device" : "", pw_str_text(&hint));
     pw_str_fini(&hint);
     return code;
+}
+
+enum pw_code pw_lab_check_first_steps(const struct pw_lab *lab, const struct pw_replica *places,
+                                      struct pw_err *err)
+{
+    struct pw_replica arms[PW_MAX_PLACES];
+    bool first = false;
+    int n = 0;
+    for (int i = 0; i < PW_MAX_PLACES; i++) {
+        if (places[i].model == NULL)
+            continue;
+        first = first || (places[i].training && charged(&places[i]).optim.batch == 0);
+        arms[n++] = places[i];
+    }
+    return first ? pw_lab_check_steps(lab, arms, n, 0, lab->tasks.max_tokens, err) : PW_OK;
 }
 
 void pw_lab_suggest_fit(const struct pw_lab *lab, const struct pw_replica *arm, struct pw_err *err)

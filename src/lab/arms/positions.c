@@ -1,6 +1,7 @@
 /* positions.c - the positions that an encoding reads from tokens, or draws, for a prompt and its answer: a
  * line that shows the rule at work. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "lab/arms/arms.h"
@@ -15,9 +16,14 @@ static int *choose_prompt(const struct pw_lab *lab, struct pw_sample *x, int mos
     int *tokens = pw_alloc((size_t)most + 1, sizeof *tokens);
     *x = (struct pw_sample){.tokens = tokens, .cap = most + 1};
     pw_taskset_example(&lab->tasks, 0, &text);
-    const char *line = lab->pin.id != 0 ? lab->pin.text : pw_str_text(&text);
-    if (pw_taskset_prompt(&lab->tasks, line, most, x, NULL) != PW_OK)
+    if (lab->pin.id != 0) { /* its text can be cut, or name a file */
+        const struct pw_sample *own = &lab->pin.sample;
+        x->n_prompt = own->n_prompt < most ? own->n_prompt : most;
+        x->n = own->n < most ? own->n : most;
+        memcpy(tokens, own->tokens, (size_t)x->n * sizeof *tokens);
+    } else if (pw_taskset_prompt(&lab->tasks, pw_str_text(&text), most, x, NULL) != PW_OK) {
         x->n = 0;
+    }
     x->n -= x->n > x->n_prompt && pw_vocab_ends(&lab->tasks.vocab, tokens[x->n - 1]);
     pw_str_fini(&text);
     return tokens;

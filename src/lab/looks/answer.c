@@ -373,17 +373,6 @@ enum pw_code pw_lab_pin(struct pw_lab *lab, const struct pw_sample *x, const cha
     return PW_OK;
 }
 
-enum pw_code pw_lab_prompt(struct pw_lab *lab, const char *text, struct pw_err *err)
-{
-    int context = pw_lab_current(lab)->cfg.context;
-    struct pw_sample x = {.tokens = pw_alloc((size_t)context, sizeof(int)), .cap = context};
-    enum pw_code code = pw_taskset_prompt(&lab->tasks, text, context, &x, err);
-    if (code == PW_OK)
-        code = pw_lab_pin(lab, &x, text, -1, NULL, err);
-    free(x.tokens);
-    return code;
-}
-
 void pw_lab_refresh(struct pw_lab *lab, bool table)
 {
     struct pw_err err;

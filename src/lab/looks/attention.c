@@ -196,7 +196,7 @@ static enum pw_code look_at_prompt(struct pw_lab *lab, const struct pw_replica *
                                   .n_gold = a->n_gold,
                                   .gold = (const int(*)[2])(const void *)a->gold};
     enum pw_code code =
-        pw_lab_look_at_heads(arm, pin->tokens, a, same_pass(lab, arm, a), &input, score, x, err);
+        pw_lab_look_at_heads(lab, arm, pin->tokens, a, same_pass(lab, arm, a), &input, score, x, err);
     if (code == PW_OK)
         code = add_terms(lab, arm, a, &part, x != NULL ? x + a->layer * stream : NULL, score, err);
     if (code == PW_OK && !a->biases && !a->rotates)

@@ -102,17 +102,24 @@ static void pool_map(const struct pw_ev_attention *a, uint16_t *cells, const flo
 }
 
 struct pass {
+    const struct pw_lab *lab;
     struct pw_ev_attention *a;
+    int layer;               /* the layer of the present maps */
     struct pw_inspection in; /* of one layer */
     const struct pw_head_input *input;
     float *score; /* [T,T] of the inspected head */
     bool known;   /* the other heads are known, and the scores of this one */
 };
 
-static void keep_head(struct pass *p, int layer, int head)
+/* Heads write to places of their own, so any worker can take any of them. */
+static void keep_head(struct pw_ctx *c, int head, int worker, void *arg)
 {
+    struct pass *p = arg;
     struct pw_ev_attention *a = p->a;
+    int layer = p->layer;
     size_t square = (size_t)a->T * a->T, at = head * square, to = (size_t)layer * a->heads + head;
+    (void)c;
+    (void)worker;
     if (a->probs != NULL)
         for (size_t i = 0; i < square; i++)
             a->probs[to * square + i] = pw_half(p->in.probs[at + i]);
@@ -130,8 +137,9 @@ static bool keep_layer(void *arg, int layer)
     struct pw_ev_attention *a = p->a;
     size_t square = (size_t)a->T * a->T, at = a->head * square;
     bool all = a->pool == 0 || a->T <= LONG;
-    for (int h = 0; h < a->heads && !p->known; h++)
-        keep_head(p, layer, h);
+    p->layer = layer;
+    if (!p->known)
+        p->lab->ops->for_chunks(p->lab->be, a->heads, keep_head, p);
     if (layer != a->layer)
         return true;
     memcpy(p->score, p->in.score + at, square * sizeof *p->score);
@@ -162,15 +170,16 @@ static void take_known(struct pw_ev_attention *a, const struct pw_ev_attention *
         a->scores[h * a->n_scores + PW_HEAD_SCORES] = NAN;
 }
 
-enum pw_code pw_lab_look_at_heads(const struct pw_replica *arm, const int *tokens, struct pw_ev_attention *a,
-                                  const struct pw_ev_attention *known, const struct pw_head_input *input,
-                                  float *score, float *resid, struct pw_err *err)
+enum pw_code pw_lab_look_at_heads(const struct pw_lab *lab, const struct pw_replica *arm, const int *tokens,
+                                  struct pw_ev_attention *a, const struct pw_ev_attention *known,
+                                  const struct pw_head_input *input, float *score, float *resid,
+                                  struct pw_err *err)
 {
     size_t layer = (size_t)a->heads * a->T * a->T;
     float *maps = pw_lab_maps((size_t)a->heads, a->T, 0, err);
     if (maps == NULL)
         return PW_ENOMEM;
-    struct pass p = {a, .input = input, .score = score, .known = known != NULL};
+    struct pass p = {.lab = lab, .a = a, .input = input, .score = score, .known = known != NULL};
     p.in = (struct pw_inspection){.probs = maps,
                                   .score = maps + layer,
                                   .content = maps + 2 * layer,

@@ -138,13 +138,16 @@ enum pw_code pw_lab_inspect(struct pw_lab *lab, const struct pw_replica *arm, in
     int T = pos, V = c->vocab, ids[PW_LOOK_TOP + 2]; /* inspect rows 0..pos - 1; the last one predicts pos */
     size_t resid = (size_t)(c->layers + 1) * T * c->width,
            z = (size_t)c->layers * T * c->heads * c->head_width, mlp = (size_t)c->layers * T * c->ffn,
-           logits = (size_t)T * V, bytes = (resid + z + mlp + logits) * sizeof(float);
+           logits = (size_t)V, bytes = (resid + z + mlp + logits) * sizeof(float);
     /* twice, because the model needs as much for its own buffers */
     float *mem = 2 * bytes <= pw_lab_memory() ? calloc(1, bytes) : NULL;
     if (mem == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory: inspecting %d tokens needs %zu MiB", T, bytes >> 20);
-    struct pw_inspection in = {
-        .resid = mem, .z = mem + resid, .mlp = mem + resid + z, .logits = mem + resid + z + mlp};
+    struct pw_inspection in = {.resid = mem,
+                               .z = mem + resid,
+                               .mlp = mem + resid + z,
+                               .logits = mem + resid + z + mlp,
+                               .last_logits = true};
     enum pw_code code = pw_model_inspect(arm->model, pin->tokens, T, &in, err);
     if (code != PW_OK) {
         free(mem);
@@ -152,7 +155,7 @@ enum pw_code pw_lab_inspect(struct pw_lab *lab, const struct pw_replica *arm, in
     }
     struct pw_event *e = pw_lab_event(PW_EV_LOOK, arm);
     struct pw_ev_inspection *k = &e->u.look;
-    const float *last = in.logits + (size_t)(T - 1) * V;
+    const float *last = in.logits;
     int said = pin->tokens[pos], target = pos < pin->sample.n ? pin->sample.tokens[pos] : -1;
     k->prompt = pin->id;
     k->pos = pos;

@@ -95,9 +95,10 @@ float pw_lab_position_part(const float *content, const float *position, int n, c
  * its sizes and what the encoding does. known: an attention of the same pass, maybe with another head and
  * view, which saves the work of other layers; NULL: none. score [T,T]: receives the scores of the inspected
  * head. resid: NULL, or receives the stream [layers+1,T,width] up to a's layer. Fails without memory. */
-enum pw_code pw_lab_look_at_heads(const struct pw_replica *arm, const int *tokens, struct pw_ev_attention *a,
-                                  const struct pw_ev_attention *known, const struct pw_head_input *input,
-                                  float *score, float *resid, struct pw_err *err);
+enum pw_code pw_lab_look_at_heads(const struct pw_lab *lab, const struct pw_replica *arm, const int *tokens,
+                                  struct pw_ev_attention *a, const struct pw_ev_attention *known,
+                                  const struct pw_head_input *input, float *score, float *resid,
+                                  struct pw_err *err);
 
 /* ---- table_learned.c: the learned parameters of an encoding with arithmetic of its own */
 struct pw_learned {

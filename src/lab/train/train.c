@@ -133,6 +133,9 @@ enum pw_code pw_lab_train(struct pw_lab *lab, const struct pw_goal *g, struct pw
         return pw_fail(err, PW_EUSER,
                        "every arm has reached this goal; 'train N' trains N more steps, 'train flops=X' X "
                        "operations, 'reset' restarts, 'optim steps=N' moves the end");
+    enum pw_code code = pw_lab_check_first_steps(lab, fresh, err);
+    if (code != PW_OK)
+        return code;
     memcpy(lab->replicas, fresh, sizeof fresh);
     for (int id = 1; id <= PW_MAX_ARMS; id++)
         train_together(lab, id, g);

@@ -167,11 +167,14 @@ static void settle(struct pw_ui *ui, struct pw_rect r)
 {
     struct pw_att w;
 
-    if (pw_att_shown(ui) == NULL || ui->attention.overview || only_list(ui, r))
+    if (pw_att_shown(ui) == NULL)
         return;
-    if (pw_att_init(&w, ui)) {
+    bool there = pw_att_init(&w, ui);
+    if (there && (ui->attention.overview || only_list(ui, r))) {
+        pw_att_keep_long(ui, &w, 1);
+    } else if (there) {
         place_cursor(ui, &w);
-        pw_att_scroll(ui, &w, map_part(ui, &w, r));
+        pw_att_settle_map(ui, &w, map_part(ui, &w, r));
     }
     pw_att_fini(&w);
 }
@@ -443,6 +446,12 @@ static const char *page(const struct pw_ui *ui)
     return ui->attention.overview ? "file_heads" : w.view == PW_VIEW_SCORE ? "file_scores" : "file";
 }
 
+static void fini(struct pw_ui *ui)
+{
+    pw_att_forget(ui);
+    pw_att_forget_long(ui);
+}
+
 static void init(struct pw_ui *ui)
 {
     ui->attention = (struct pw_attention_state){.follow = true};
@@ -455,7 +464,7 @@ const struct pw_pane pw_pane_attention = {
     .status = status,
     .draw = draw_attention,
     .init = init,
-    .fini = pw_att_forget,
+    .fini = fini,
     .settle = settle,
     .key = key,
     .keys = keys,

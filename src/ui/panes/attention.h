@@ -16,6 +16,7 @@ extern const char *const pw_att_scale_names[PW_ATT_SCALES]; /* suffixes of title
 
 /* A copy of the map that was chosen as reference; owned by the workbench. */
 struct pw_att_ref {
+    uint64_t id;   /* another one for each reference */
     char name[64]; /* "3 t5 8/16 head 1.1 step 640" */
     bool file;     /* from a file, whose tokens possibly have other names */
     int view, T;
@@ -44,7 +45,8 @@ struct pw_att {
     float *row_top;    /* [T] of each query; 0: not known yet */
     const char *hatch; /* unseen unit: "distance", "bucket", "position", "length"; NULL: unknown */
     bool by_position;
-    bool *unmet; /* [T]: not seen in training, by distance or position */
+    bool *unmet;                    /* [T]: not seen in training, by distance or position */
+    const struct pw_att_long *kept; /* of this map, borrowed from the state; NULL: none */
 };
 
 /* Returns the measurements of the shown replica; NULL if the map is from a file or the arm was dropped. */
@@ -70,6 +72,9 @@ bool pw_att_find(struct pw_att *w, const struct pw_ui *ui);
 bool pw_att_init(struct pw_att *w, const struct pw_ui *ui);
 /* Returns the value that the pane shows of a query and key, before it is scaled; -inf where hidden. */
 float pw_att_value(const struct pw_att *w, int q, int k);
+void pw_att_row(const struct pw_att *w, int q, float *row); /* of all keys: row [T] */
+/* Returns the largest absolute value of a row [T]; at least 1e-6, because it is a scale. */
+float pw_att_largest(const float *row, int T);
 /* Prepares the probabilities of another head of the same attention, pooled ones if the event has no others.
  */
 void pw_att_init_head(struct pw_att *out, const struct pw_ui *ui, const struct pw_att *w, int layer,
@@ -78,7 +83,7 @@ void pw_att_fini(struct pw_att *w);
 /* pw_att_reference makes the shown map the reference; pw_att_forget drops the reference. */
 void pw_att_reference(struct pw_ui *ui);
 void pw_att_forget(struct pw_ui *ui);
-void pw_att_own_reference(struct pw_ui *copy); /* replaces a borrowed reference by a copy */
+void pw_att_own_reference(struct pw_ui *copy); /* copies the reference, drops the kept map */
 /* Returns the probability of a query and key for the head or mean, independent of the shown view. */
 float pw_att_prob(const struct pw_att *w, int q, int k);
 /* Maps a value to the scale: 0..1, or -1..1 for signed values. */
@@ -88,12 +93,19 @@ bool pw_att_gold(const struct pw_att *w, int q, int k);
 /* Returns true if this pair of query and key was not seen in training. */
 bool pw_att_untrained(const struct pw_att *w, int q, int k);
 
+/* ---- attention_long.c: data of all pairs of a long sequence, computed once for its frames */
+/* Sets w->kept if the state has it for this map. */
+void pw_att_take_long(struct pw_att *w, const struct pw_ui *ui);
+/* Makes the state have it for this map and scale, with pixels of pool x pool pairs if pool > 1. */
+void pw_att_keep_long(struct pw_ui *ui, const struct pw_att *w, int pool);
+void pw_att_forget_long(struct pw_ui *ui);
+
 /* ---- attention_map.c: one map with its labels and margins */
 /* Finds the query and key drawn at a cell; false: there are none. */
 bool pw_att_pair_at(const struct pw_ui *ui, const struct pw_att *w, struct pw_rect r, int y, int x,
                     int *query, int *key);
-/* Scrolls to the cursor. */
-void pw_att_scroll(struct pw_ui *ui, const struct pw_att *w, struct pw_rect r);
+/* Scrolls to the cursor, and keeps what drawing a long map needs. */
+void pw_att_settle_map(struct pw_ui *ui, const struct pw_att *w, struct pw_rect r);
 void pw_att_draw_map(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r);
 /* The visible part of the map, and its place on the canvas. */
 struct pw_att_window {
@@ -104,6 +116,8 @@ struct pw_att_window {
     int label_w, head_h;
     int y, x; /* the map's first cell */
 };
+/* Returns true if the state keeps the pixels of this window. */
+bool pw_att_kept_pixels(const struct pw_att_window *p);
 /* Appends the map as tab-separated values, one query per row; hidden values are empty. */
 void pw_att_copy_map(const struct pw_att *w, struct pw_str *out);
 /* Returns a value of the window as it is drawn; window is a struct pw_att_window. */

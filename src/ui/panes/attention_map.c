@@ -27,6 +27,23 @@ float pw_att_shade(const void *arg, int row, int col)
     return p->m.bare ? pw_att_scaled(w, p->ui->attention.scale, p->top + row, v) : v;
 }
 
+bool pw_att_kept_pixels(const struct pw_att_window *p)
+{
+    const struct pw_att_long *kept = p->w->kept;
+
+    return kept != NULL && kept->side > 0 && kept->pool == p->m.pool_r && kept->pool == p->m.pool_c &&
+           p->rows == p->w->T && kept->scale == (int)p->ui->attention.scale;
+}
+
+/* Returns the value of the pixel that begins at a row and column, which the state keeps. */
+static float kept_pixel(const void *arg, int row, int col)
+{
+    const struct pw_att_window *p = arg;
+    const struct pw_att_long *kept = p->w->kept;
+
+    return kept->cells[(size_t)(row / kept->pool) * kept->side + col / kept->pool];
+}
+
 /* ---- labels */
 
 /* Returns the columns of the longest label, at most `most`. */
@@ -34,7 +51,7 @@ static int longest_label(const struct pw_att *w, int most)
 {
     int longest = 1;
 
-    for (int t = 0; t < w->T; t++) {
+    for (int t = 0; t < w->T && longest < most; t++) {
         int n = pw_text_cells(pw_att_label(w->a, t));
         longest = n > longest ? n : longest;
     }
@@ -148,7 +165,11 @@ static bool fit(struct pw_att_window *p, const struct pw_ui *ui, struct pw_rect 
         p->m.data.hi = 1;
     p->y = r.y + p->head_h;
     p->x = r.x + p->label_w + 1;
-    return pw_heat_fit(&p->m, &ui->look, room_w, room_h);
+    if (!pw_heat_fit(&p->m, &ui->look, room_w, room_h))
+        return false;
+    if (pw_att_kept_pixels(p))
+        p->m.pixel = kept_pixel;
+    return true;
 }
 
 /* Draws the panel beside the map, as far as there is room: the scores, the keys of the query under the
@@ -201,13 +222,16 @@ static struct pw_rect above_legend(struct pw_rect r)
     return r;
 }
 
-void pw_att_scroll(struct pw_ui *ui, const struct pw_att *w, struct pw_rect r)
+void pw_att_settle_map(struct pw_ui *ui, const struct pw_att *w, struct pw_rect r)
 {
     struct pw_att_window p;
     bool margins;
 
-    if (ui->attention.scroll && place(&p, ui, w, above_legend(r), &margins))
+    if (!place(&p, ui, w, above_legend(r), &margins))
+        return;
+    if (ui->attention.scroll)
         ui->attention.top = p.top, ui->attention.left = p.left;
+    pw_att_keep_long(ui, w, ui->attention.scroll ? 1 : p.m.pool_r);
 }
 
 void pw_att_draw_map(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r)

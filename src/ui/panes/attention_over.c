@@ -48,6 +48,10 @@ static bool all_untrained(const struct pw_att_window *p, int row, int col)
 {
     const struct pw_heat *m = &p->m;
 
+    if (p->w->unmet == NULL)
+        return false;
+    if (pw_att_kept_pixels(p))
+        return p->w->kept->unseen[row / m->pool_r * p->w->kept->side + col / m->pool_c];
     for (int i = row; i < row + m->pool_r && i < p->rows; i++)
         for (int j = col; j < col + m->pool_c && j < p->cols; j++) {
             float v = pw_att_value(p->w, p->top + i, p->left + j);
@@ -114,6 +118,22 @@ bool pw_att_draw_gold(const struct pw_att_window *p, struct pw_canvas *c, struct
 
 /* ---- margins */
 
+/* Returns the mean probability that a key receives; -inf if no query sees it. */
+static float received(const struct pw_att *w, int k)
+{
+    float sum = 0;
+    int n = 0;
+
+    if (w->kept != NULL)
+        return w->kept->received[k];
+    for (int q = 0; q < w->T; q++) {
+        float v = pw_att_value(w, q, k);
+        if (v != -INFINITY)
+            sum += v, n++;
+    }
+    return n > 0 ? sum / (float)n : -INFINITY;
+}
+
 /* Draws a row below the map: the mean probability that a key receives from the queries that see it. */
 static void draw_received(const struct pw_att_window *p, struct pw_canvas *c, struct pw_rect r)
 {
@@ -124,16 +144,8 @@ static void draw_received(const struct pw_att_window *p, struct pw_canvas *c, st
         return;
     for (int i = 0; i < p->cols; i += p->m.pool_c) {
         float most = -INFINITY;
-        for (int k = p->left + i; k < p->left + i + p->m.pool_c && k < p->left + p->cols; k++) {
-            float sum = 0;
-            int n = 0;
-            for (int q = 0; q < w->T; q++) {
-                float v = pw_att_value(w, q, k);
-                if (v != -INFINITY)
-                    sum += v, n++;
-            }
-            most = n > 0 && sum / (float)n > most ? sum / (float)n : most;
-        }
+        for (int k = p->left + i; k < p->left + i + p->m.pool_c && k < p->left + p->cols; k++)
+            most = received(w, k) > most ? received(w, k) : most;
         pw_heat_cell(&p->ui->look, c, r, y, p->x + pw_heat_column(&p->m, i), p->m.sx, most, 0, 1, false);
     }
     pw_draw_cut(c, r, y, r.x, pw_style_dim(), p->label_w >= 4 ? "mean" : "m", p->label_w);

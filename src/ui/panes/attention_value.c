@@ -100,6 +100,42 @@ float pw_att_value(const struct pw_att *w, int q, int k)
     return v == -INFINITY || r == -INFINITY ? -INFINITY : v - r;
 }
 
+/* Writes what pw_att_prob says of all keys that the query sees. */
+static void fill_probs(const struct pw_att *w, int q, int seen, float *row)
+{
+    const struct pw_ev_attention *a = w->a;
+    size_t T = (size_t)a->T, map = (size_t)w->layer * a->heads + w->head;
+    bool inspected = w->layer == a->layer && w->head == a->head;
+
+    if (!w->mean && a->probs != NULL)
+        pw_from_halves(row, a->probs + (map * T + q) * T, (size_t)seen);
+    else if (!w->mean && inspected && a->map != NULL)
+        pw_from_halves(row, a->map + (size_t)q * T, (size_t)seen);
+    else
+        for (int k = 0; k < seen; k++)
+            row[k] = pw_att_prob(w, q, k);
+}
+
+void pw_att_row(const struct pw_att *w, int q, float *row)
+{
+    int seen = w->a->sees_all || w->T <= q ? w->T : q + 1;
+
+    if (w->cells || w->ref != NULL) {
+        for (int k = 0; k < w->T; k++)
+            row[k] = pw_att_value(w, q, k);
+        return;
+    }
+    if (w->m != NULL)
+        pw_from_halves(row, w->m + (size_t)q * w->a->T, (size_t)seen);
+    else
+        fill_probs(w, q, seen, row);
+    for (int k = seen; k < w->T; k++)
+        row[k] = -INFINITY;
+    float first = w->view == PW_VIEW_PROBS ? row[0] : 0;
+    for (int k = 0; k < w->T && w->first_hidden; k++)
+        row[k] = without_first(row[k], first, k, w->view == PW_VIEW_PROBS);
+}
+
 /* Takes the common prefix of tokens with the reference. */
 static bool meet_reference(struct pw_att *w)
 {
@@ -121,25 +157,43 @@ static bool meet_reference(struct pw_att *w)
     return true;
 }
 
-/* Returns the largest absolute value of a query; avoids a scale of zero. */
-static float largest(const struct pw_att *w, int q)
+float pw_att_largest(const float *row, int T)
 {
-    float top = 1e-6f;
+    uint32_t most = 0, bits;
+    float top;
 
-    for (int k = 0; k < w->T; k++) {
-        float x = fabsf(pw_att_value(w, q, k));
-        top = isfinite(x) && x > top ? x : top;
+    for (int k = 0; k < T; k++) { /* by their bits, which a compiler can compare in vectors */
+        memcpy(&bits, &row[k], sizeof bits);
+        bits &= 0x7fffffff;
+        bits = bits < 0x7f800000 ? bits : 0;
+        most = bits > most ? bits : most;
     }
+    memcpy(&top, &most, sizeof top);
+    return top > 1e-6f ? top : 1e-6f;
+}
+
+/* Finds the upper end of a query's scale. */
+static float measure_row(const struct pw_att *w, int q)
+{
+    float *row = pw_alloc((size_t)w->T, sizeof *row);
+    pw_att_row(w, q, row);
+    float top = pw_att_largest(row, w->T);
+    free(row);
     return top;
 }
 
 /* Finds the upper end of the scale. The queries' own are found when they are drawn. */
 static void measure(struct pw_att *w)
 {
-    w->row_top = pw_alloc((size_t)w->T, sizeof *w->row_top); /* 0: not known yet */
     w->top = w->is_signed ? 0 : 1;
+    if (w->kept != NULL) {
+        w->row_top = pw_copy(w->kept->row_top, (size_t)w->T, sizeof *w->row_top);
+        w->top = w->kept->top;
+        return;
+    }
+    w->row_top = pw_alloc((size_t)w->T, sizeof *w->row_top); /* 0: not known yet */
     for (int q = 0; w->is_signed && q < w->T; q++) {
-        w->row_top[q] = largest(w, q);
+        w->row_top[q] = measure_row(w, q);
         w->top = w->row_top[q] > w->top ? w->row_top[q] : w->top;
     }
 }
@@ -151,7 +205,7 @@ float pw_att_scaled(const struct pw_att *w, int scale, int q, float v)
     if (!isfinite(v))
         return v;
     if (scale == PW_ATT_ROW && w->row_top[q] == 0)
-        w->row_top[q] = largest(w, q);
+        w->row_top[q] = measure_row(w, q);
     if (scale == PW_ATT_ROW)
         top = w->row_top[q];
     if (scale != PW_ATT_LOG)
@@ -210,18 +264,19 @@ static bool met(const struct pw_ev_table *t, int distance)
     return t->met != NULL && distance < t->length ? t->met[distance] > 0 : distance <= t->trained;
 }
 
-/* A bucket was seen if one of its distances was. Distances beyond the table have the last distance's bucket,
- * or one that cannot have been seen. */
-static bool bucket_met(const struct pw_ev_table *t, int distance)
+/* Marks the distances below T that were not seen. A bucket was seen if one of its distances was. Distances
+ * beyond the table have the last distance's bucket, or one that cannot have been seen. */
+static void mark_buckets(const struct pw_ev_table *t, bool *unmet, int T)
 {
-    int d = distance < t->length ? distance : t->length - 1;
+    bool *seen = pw_alloc((size_t)t->n_buckets, sizeof *seen);
 
-    if (d < distance && t->bucket[d] < t->n_buckets - t->later - 1)
-        return false;
     for (int i = 0; i < t->length; i++)
-        if (t->bucket[i] == t->bucket[d] && met(t, i))
-            return true;
-    return false;
+        seen[t->bucket[i]] = seen[t->bucket[i]] || met(t, i);
+    for (int i = 0; i < T; i++) {
+        int d = i < t->length ? i : t->length - 1;
+        unmet[i] = (d < i && t->bucket[d] < t->n_buckets - t->later - 1) || !seen[t->bucket[d]];
+    }
+    free(seen);
 }
 
 /* Uses the table of the inspected arm; does nothing before the first training step. */
@@ -237,11 +292,13 @@ static void find_unmet(struct pw_att *w, const struct pw_snapshot *s)
                                   : "distance";
     w->by_position = t->bucket == NULL && t->added != NULL;
     w->unmet = pw_alloc((size_t)w->T, sizeof *w->unmet);
-    for (int i = 0; i < w->T; i++)
-        w->unmet[i] = t->by_length        ? w->T - 1 > t->trained
-                      : w->by_position    ? i > t->trained /* positions start at 0 */
-                      : t->bucket != NULL ? !bucket_met(t, i)
-                                          : !met(t, i);
+    if (t->bucket != NULL && !t->by_length)
+        mark_buckets(t, w->unmet, w->T);
+    else
+        for (int i = 0; i < w->T; i++)
+            w->unmet[i] = t->by_length     ? w->T - 1 > t->trained
+                          : w->by_position ? i > t->trained /* positions start at 0 */
+                                           : !met(t, i);
 }
 
 bool pw_att_untrained(const struct pw_att *w, int q, int k)
@@ -261,6 +318,7 @@ bool pw_att_init(struct pw_att *w, const struct pw_ui *ui)
     if (w->ref != NULL && !meet_reference(w))
         return false;
     w->is_signed = w->view != PW_VIEW_PROBS || w->ref != NULL;
+    pw_att_take_long(w, ui);
     measure(w);
     find_unmet(w, ui->snap);
     return true;
@@ -303,6 +361,7 @@ void pw_att_forget(struct pw_ui *ui)
 
 void pw_att_own_reference(struct pw_ui *copy)
 {
+    copy->attention.kept = NULL; /* made again when the copy is settled */
     if (copy->attention.ref == NULL)
         return;
     struct pw_att_ref *own = pw_copy(copy->attention.ref, 1, sizeof *own);
@@ -322,6 +381,7 @@ void pw_att_reference(struct pw_ui *ui)
     ui->attention.first_hidden = false; /* the reference keeps all positions */
     if (pw_att_init(&w, ui)) {
         struct pw_att_ref *ref = pw_alloc(1, sizeof *ref);
+        ref->id = ++ui->attention.last_ref;
         ref->file = w.a->source[0] != '\0';
         if (ref->file)
             pw_str_add(&name, "%.32s", w.a->source);
@@ -339,8 +399,7 @@ void pw_att_reference(struct pw_ui *ui)
         memcpy(ref->labels, w.a->labels, (size_t)w.T * sizeof *ref->labels);
         ref->v = pw_alloc((size_t)w.T * w.T, sizeof *ref->v);
         for (int q = 0; q < w.T; q++)
-            for (int k = 0; k < w.T; k++)
-                ref->v[(size_t)q * w.T + k] = pw_att_value(&w, q, k);
+            pw_att_row(&w, q, ref->v + (size_t)q * w.T);
         ui->attention.ref = ref;
         pw_str_fini(&name);
     }

@@ -269,11 +269,9 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
                pages_before(ui, PW_LENGTHS_PAGES), lab->tasks[i].name);
     /* The samples precede the trained lengths, which plot and table also show by colours: a narrow title
      * drops its end. */
-    if (pw_lengths_samples_differ(&differ, ui->snap, i))
-        pw_str_add(out, "  %s  trained", differ.s);
-    else
-        pw_str_add(out, ", trained");
-    pw_str_add(out, " %d..%d", lab->tasks[i].train_lo, lab->tasks[i].train_hi);
+    bool samples = pw_lengths_samples_differ(&differ, ui->snap, i);
+    pw_str_add(out, "%s%s%s", samples ? "  " : ",", samples ? differ.s : "", samples ? "  " : " ");
+    pw_lengths_range_text(out, ui->snap, i, "..");
     if (a == NULL || a->rep[0].eval.n == 0) {
         pw_str_fini(&differ);
         return;

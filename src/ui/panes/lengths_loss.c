@@ -184,7 +184,7 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
         if (a->info.replicas == 1)
             pw_str_add(&s, "  95%% over windows: %.3f..%.3f", m.lo, m.hi);
         pw_str_add(&s, "  next token right %.1f%%", 100 * (double)row->tokens_right / (double)row->tokens);
-        if (v->range != NULL && length > v->range->train_hi)
+        if (v->range != NULL && length > v->range->train_hi && a->info.step > 0)
             pw_str_add(&s, "  %.3g times the trained context", (double)length / v->range->train_hi);
     }
     pw_draw_parts(c, r, rows, pw_style_plain(), &s);

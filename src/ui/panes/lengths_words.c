@@ -198,8 +198,11 @@ static void tell_task(FILE *out, const struct pw_ui *ui, const struct pw_lengths
     if (v->runs) {
         struct pw_str samples = {0};
         pw_lengths_samples(&samples, ui->snap, v->task);
-        fprintf(out, "%s: loss in nats per token by context length, trained %d to %d, %s\n", v->range->name,
-                v->range->train_lo, v->range->train_hi, pw_str_text(&samples));
+        struct pw_str range = {0};
+        pw_lengths_range_text(&range, ui->snap, v->task, " to ");
+        fprintf(out, "%s: loss in nats per token by context length, %s, %s\n", v->range->name, range.s,
+                pw_str_text(&samples));
+        pw_str_fini(&range);
         pw_str_fini(&samples);
         tell_copied(out, "by context length", ui, v, pw_lengths_copy_loss);
         tell_verdict(out, ui, v);

@@ -1,0 +1,197 @@
+/* attention_long.c - data of all pairs of a long sequence, computed once for the frames of a map.
+ *
+ * A pooled map of 4,096 tokens shows eight million pairs in a few thousand pixels, and a frame has 16 ms. So
+ * the pane's settle reads every pair once, and keeps the pixels, the queries' largest values and the keys'
+ * means. It reads them again only if the map, its scale or its pooling changes. A frame without them, or of a
+ * short sequence, reads the pairs; both draw the same picture. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "ui/panes/attention.h"
+
+enum { SHORT = 256 }; /* tokens; up to here, reading all pairs takes less than a millisecond */
+
+static bool same_map(const struct pw_att_map_key *a, const struct pw_att_map_key *b)
+{
+    return a->began_ns == b->began_ns && a->seq == b->seq && a->table == b->table && a->step == b->step &&
+           a->T == b->T && a->layer == b->layer && a->head == b->head && a->view == b->view &&
+           a->mean == b->mean && a->first_hidden == b->first_hidden && a->ref == b->ref;
+}
+
+static struct pw_att_map_key key_of(const struct pw_ui *ui, const struct pw_att *w)
+{
+    const struct pw_snapshot *s = ui->snap;
+    bool file = w->arm == 0;
+
+    return (struct pw_att_map_key){.began_ns = s->began_ns,
+                                   .seq = file ? s->foreign_seq : s->attention_seq,
+                                   .table = file ? 0 : s->arms[w->arm - 1].table_seq,
+                                   .step = w->past ? w->step : -1,
+                                   .T = w->T,
+                                   .layer = w->layer,
+                                   .head = w->head,
+                                   .view = w->view,
+                                   .mean = w->mean,
+                                   .first_hidden = w->first_hidden,
+                                   .ref = w->ref != NULL ? w->ref->id : 0};
+}
+
+void pw_att_take_long(struct pw_att *w, const struct pw_ui *ui)
+{
+    const struct pw_att_long *kept = ui->attention.kept;
+    struct pw_att_map_key key;
+
+    if (kept == NULL || w->T <= SHORT)
+        return;
+    key = key_of(ui, w);
+    w->kept = same_map(&kept->key, &key) ? kept : NULL;
+}
+
+void pw_att_forget_long(struct pw_ui *ui)
+{
+    struct pw_att_long *kept = ui->attention.kept;
+
+    if (kept != NULL) {
+        free(kept->row_top);
+        free(kept->received);
+        free(kept->cells);
+        free(kept->unseen);
+    }
+    free(kept);
+    ui->attention.kept = NULL;
+}
+
+/* ---- reading the pairs */
+
+struct reading {
+    const struct pw_att *w;
+    struct pw_att_long *out;
+    float *row; /* [T] values of one query */
+    int *n;     /* [T] queries that see a key */
+    bool *seen; /* [side,side] a pair of the pixel was seen in training */
+};
+
+/* Adds a row to the means of the visible keys; the sums have the order of the queries. */
+static void add_received(struct reading *r, int end)
+{
+    float *sum = r->out->received;
+    for (int k = 0; k < end; k++) {
+        bool visible = r->row[k] != -INFINITY;
+        sum[k] += visible ? r->row[k] : 0;
+        r->n[k] += visible;
+    }
+}
+
+/* Returns the larger of two values with a sign, as pw_matrix_pooled compares them. */
+static float larger(float best, float v)
+{
+    if (v == -INFINITY || isnan(best))
+        return best;
+    if (best == -INFINITY || isnan(v))
+        return v;
+    return fabsf(v) > fabsf(best) ? v : best;
+}
+
+/* Returns the largest of n values without a sign; NaN if one is. The bits of such numbers have their order,
+ * -inf is below them and NaN above, so compilers can make this a vector loop. */
+static float largest_bits(float best, const float *v, int n)
+{
+    int32_t most, bits;
+    memcpy(&most, &best, sizeof most);
+    for (int i = 0; i < n; i++) {
+        memcpy(&bits, &v[i], sizeof bits);
+        most = bits > most ? bits : most;
+    }
+    memcpy(&best, &most, sizeof best);
+    return best;
+}
+
+/* Adds the row of query q, of which `end` keys are visible, to its pixels. */
+static void add_pixels(struct reading *r, int q, int end)
+{
+    const struct pw_att *w = r->w;
+    int pool = r->out->pool;
+    size_t first = (size_t)(q / pool) * r->out->side;
+    float *cell = r->out->cells + first;
+    bool *seen = r->seen + first, is_signed = w->is_signed;
+
+    if (r->out->scale == PW_ATT_ROW)
+        for (int k = 0; k < end; k++)
+            r->row[k] /= r->out->row_top[q];
+    for (int from = 0; from < end; from += pool, cell++) {
+        int to = from + pool < end ? from + pool : end;
+        if (!is_signed)
+            *cell = largest_bits(*cell, r->row + from, to - from);
+        for (int k = from; k < to && is_signed; k++)
+            *cell = larger(*cell, r->row[k]);
+    }
+    for (int k = 0; w->unmet != NULL && k < end; k++)
+        if (r->row[k] != -INFINITY && !pw_att_untrained(w, q, k))
+            seen[k / pool] = true;
+}
+
+/* Marks the pixels that are hatched: no pair of them was seen in training, and the first one is visible. */
+static void find_unseen(struct reading *r)
+{
+    struct pw_att_long *out = r->out;
+
+    for (int i = 0; i < out->side; i++)
+        for (int j = 0; j < out->side; j++)
+            out->unseen[i * out->side + j] = r->w->unmet != NULL && !r->seen[i * out->side + j] &&
+                                             pw_att_value(r->w, i * out->pool, j * out->pool) != -INFINITY;
+}
+
+static void read_pairs(struct pw_att_long *out, const struct pw_att *w)
+{
+    size_t T = (size_t)w->T, cells = (size_t)out->side * out->side;
+    struct reading r = {.w = w,
+                        .out = out,
+                        .row = pw_alloc(T, sizeof(float)),
+                        .n = pw_alloc(T, sizeof(int)),
+                        .seen = pw_alloc(cells, sizeof(bool))};
+
+    for (size_t i = 0; i < cells; i++)
+        out->cells[i] = -INFINITY;
+    for (int q = 0; q < w->T; q++) {
+        int end = w->a->sees_all ? w->T : q + 1;
+        pw_att_row(w, q, r.row);
+        out->row_top[q] = pw_att_largest(r.row, end);
+        add_received(&r, end);
+        out->top = w->is_signed && out->row_top[q] > out->top ? out->row_top[q] : out->top;
+        if (out->side > 0)
+            add_pixels(&r, q, end);
+    }
+    for (size_t k = 0; k < T; k++)
+        out->received[k] = r.n[k] > 0 ? out->received[k] / (float)r.n[k] : -INFINITY;
+    if (out->scale == PW_ATT_LOG) /* grows with the value, so it can follow the pooling */
+        for (size_t i = 0; i < cells; i++)
+            out->cells[i] = pw_att_scaled(w, PW_ATT_LOG, 0, out->cells[i]);
+    find_unseen(&r);
+    free(r.row);
+    free(r.n);
+    free(r.seen);
+}
+
+void pw_att_keep_long(struct pw_ui *ui, const struct pw_att *w, int pool)
+{
+    pool = pool > 1 ? pool : 1;
+    int scale = pool > 1 ? (int)ui->attention.scale : 0;
+
+    if (w->T <= SHORT || (w->kept != NULL && w->kept->pool == pool && w->kept->scale == scale))
+        return;
+    pw_att_forget_long(ui);
+    struct pw_att_long *out = pw_alloc(1, sizeof *out);
+    size_t T = (size_t)w->T;
+    *out =
+        (struct pw_att_long){.key = key_of(ui, w), .pool = pool, .scale = scale, .top = w->is_signed ? 0 : 1};
+    out->side = pool > 1 ? (w->T + pool - 1) / pool : 0;
+    size_t cells = (size_t)out->side * out->side;
+    out->row_top = pw_alloc(T, sizeof *out->row_top);
+    out->received = pw_alloc(T, sizeof *out->received);
+    out->cells = pw_alloc(cells, sizeof *out->cells);
+    out->unseen = pw_alloc(cells, sizeof *out->unseen);
+    ui->attention.kept = out;
+    read_pairs(out, w);
+}
