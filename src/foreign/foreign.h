@@ -1,5 +1,5 @@
 /* foreign.h - models of other programs: Hugging Face's folders (config.json and safetensors) and GGUF files,
- * read into a model of pewter with its encoding.
+ * read into a model of pewter with its encoding, and written again.
  *
  * One thread at a time may use an open model. Failures are PW_EUSER or PW_EIO with one line that names the
  * file, or PW_ENOMEM. */
@@ -38,5 +38,17 @@ void pw_foreign_pe(const struct pw_foreign *f, int context, struct pw_str *out);
 enum pw_code pw_foreign_model(struct pw_model **out, struct pw_foreign *f, const struct pw_backend_ops *ops,
                               struct pw_backend *be, const struct pw_config *cfg,
                               const struct pw_pe_use_opts *pe, uint64_t seed, struct pw_err *err);
+
+/* Writes m, which has the shape of the open model, as a folder that transformers loads: config.json,
+ * model.safetensors in float32 with the family's names, and the source's tokenizer. Reading the folder gives
+ * the same parameters bit for bit (a gain below 1/2 that the family stores less one: to rounding). The folder
+ * is created if it is missing; each file appears complete or not at all. Besides the model, memory for the
+ * largest tensor is taken.
+ *
+ * The encoding of m may differ from the source's if the family's config can say it: another base, linear,
+ * dynamic, yarn, llama3. Otherwise, and if the folder is the source's, the code is PW_EUSER. m must have no
+ * step in flight. */
+enum pw_code pw_foreign_write(const struct pw_foreign *source, struct pw_model *m, const char *folder,
+                              struct pw_err *err);
 
 #endif

@@ -144,6 +144,7 @@ const struct pw_command pw_cmd_model = {
         "from=PATH reads a trained model of another program, with its encoding and context: a folder with\n"
         "config.json and model.safetensors (or shards), or a .gguf file. Families: GPT-2, GPT-NeoX, GPT-J,\n"
         "LLaMA, Mistral, Qwen2, Qwen3, SmolLM3, BLOOM, MPT, OPT, Gemma 1 to 3. A note shows its encoding.\n"
+        "'export weights FOLDER/' writes it for transformers.\n"
         "With its tokenizer the task becomes text, otherwise numbers ('task ids'): prompt 17 4.",
     .where = PW_AT_LAB,
     .opts = pw_config_opts,
