@@ -19,6 +19,12 @@ struct pw_foreign_info {
     char sha[65];      /* pw_weights_sha */
 };
 
+/* Appends the path of a model: `name` itself if that is there or is no name of a model. NAME and ORG/NAME
+ * mean the files of that model in Hugging Face's cache on this disk: the folder of its commit, or its only
+ * GGUF file. Caches are $HF_HUB_CACHE, $HF_HOME/hub, $XDG_CACHE_HOME/huggingface/hub and
+ * ~/.cache/huggingface/hub, in this order. Fails with one line that lists where it looked. Any thread. */
+enum pw_code pw_foreign_find(const char *name, struct pw_str *out, struct pw_err *err);
+
 /* Opens PATH: a folder with config.json and weights, a .safetensors file with config.json beside it, or a
  * .gguf file. It reads the configuration, and checks names and shapes of all tensors, but no weights.
  *

@@ -75,3 +75,29 @@ refused 'model from=back; export weights no/ moments=on' 'a folder for transform
 refused 'model tiny; export weights no/' "arm 1 did not come from 'model from=PATH'"
 refused 'model from=back; model layers=1; export weights no/' "arm 1 did not come from 'model from=PATH'"
 [ ! -e no ] || fail "a refused export leaves a folder"
+
+# ---- a model by its name in Hugging Face's cache, whose files are links
+mkdir -p hub/models--org--tiny/{refs,blobs,snapshots/c0ffee} hub/models--lost/refs hub/models--one/snapshots/beef
+for file in config.json model.safetensors; do
+    cp "back/$file" "hub/models--org--tiny/blobs/$file"
+    ln -s "../../blobs/$file" "hub/models--org--tiny/snapshots/c0ffee/$file"
+done
+printf c0ffee >hub/models--org--tiny/refs/main
+printf dead >hub/models--lost/refs/main
+cp m/moved.gguf hub/models--one/snapshots/beef/some.gguf
+unset HF_HUB_CACHE HF_HOME XDG_CACHE_HOME
+for setting in "HF_HUB_CACHE=$PWD/hub" "HF_HOME=$WORK" "XDG_CACHE_HOME=$PWD/cache" "HOME=$PWD/user"; do
+    mkdir -p cache/huggingface user/.cache/huggingface
+    ln -sfn "$PWD/hub" cache/huggingface/hub
+    ln -sfn "$PWD/hub" user/.cache/huggingface/hub
+    env "$setting" "$PEWTER" -c 'model from=org/tiny' >said 2>&1 || fail "$setting: $(cat said)"
+    said 'hub/models--org--tiny/snapshots/c0ffee: llama, 13.2 k parameters'
+done
+export HF_HUB_CACHE=$PWD/hub HOME=$PWD/user
+"$PEWTER" -c 'model from=one' >said 2>&1 || fail "$(cat said)"
+said 'hub/models--one/snapshots/beef/some.gguf: llama'
+refused 'model from=org/none' "org/none: there is no such file or folder, and no model of this name in the Hugging Face cache \($PWD/hub, $PWD/user/.cache/huggingface/hub\)"
+refused 'model from=lost' "lost: refs/main of '.*hub/models--lost' names dead, which snapshots lacks"
+rm hub/models--org--tiny/refs/main
+mkdir hub/models--org--tiny/snapshots/other
+refused 'model from=org/tiny' "has no refs/main, and not one snapshot"

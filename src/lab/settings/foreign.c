@@ -158,9 +158,13 @@ enum pw_code pw_lab_import_model(struct pw_lab *lab, struct pw_replica *arm, con
                                  struct pw_err *err)
 {
     struct pw_foreign *f = NULL;
-    enum pw_code code = pw_foreign_open(&f, path, true, err);
+    struct pw_str found = {0};
+    enum pw_code code = pw_foreign_find(path, &found, err);
     if (code == PW_OK)
-        code = import(lab, arm, f, path, context, err);
+        code = pw_foreign_open(&f, found.s, true, err);
+    if (code == PW_OK)
+        code = import(lab, arm, f, found.s, context, err);
     pw_foreign_close(f);
+    pw_str_fini(&found);
     return code;
 }
