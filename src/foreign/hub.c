@@ -140,10 +140,11 @@ enum pw_code pw_foreign_find(const char *name, struct pw_str *out, struct pw_err
     if (code == PW_OK && out->len == 0 && pw_file_copies()) /* a folder that was there, in a re-run */
         pw_str_add(out, "%s", name);
     else if (code == PW_OK && out->len == 0)
-        code = pw_fail(err, PW_EUSER,
-                       "%.100s: there is no such file or folder, and no model of this name in the Hugging Face "
-                       "cache (%.300s)",
-                       name, all.len > 0 ? all.s : "HF_HUB_CACHE, HF_HOME, XDG_CACHE_HOME and HOME are unset");
+        code =
+            pw_fail(err, PW_EUSER,
+                    "%.100s: there is no such file or folder, and no model of this name in the Hugging Face "
+                    "cache (%.300s)",
+                    name, all.len > 0 ? all.s : "HF_HUB_CACHE, HF_HOME, XDG_CACHE_HOME and HOME are unset");
     pw_str_fini(&all);
     return code;
 }

@@ -55,7 +55,8 @@ void pw_literals_print(cJSON *root, const char *const *keys)
         bool wanted = false;
         for (int i = 0; keys[i] != NULL && item->string != NULL; i++)
             wanted = wanted || strcmp(keys[i], item->string) == 0;
-        if (cJSON_IsNumber(item) && item->valuestring == NULL && wanted && item->valuedouble == item->valueint) {
+        if (cJSON_IsNumber(item) && item->valuestring == NULL && wanted &&
+            item->valuedouble == item->valueint) {
             int n = snprintf(text, sizeof text, "%d.0", item->valueint);
             keep_text(item, text, (size_t)n);
         }

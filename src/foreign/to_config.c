@@ -1,6 +1,6 @@
-/* to_config.c - the config.json of a model that is to be written: that of its source, changed until the family
- * reads it as the model's own shape and encoding. So whatever a family reads it can write, and what it can't
- * say is found by reading the result. */
+/* to_config.c - the config.json of a model that is to be written: that of its source, changed until the
+ * family reads it as the model's own shape and encoding. So whatever a family reads it can write, and what it
+ * can't say is found by reading the result. */
 #include <stdio.h>
 #include <string.h>
 
@@ -46,6 +46,21 @@ static void put_factors(cJSON *o, const struct pw_positions *at)
     put(o, "rope_scaling", scaling);
 }
 
+/* Tokens with a meaning, which GGUF keeps with the tokenizer. Without null the family's default would hold.
+ */
+static void put_tokens(cJSON *o, const struct pw_gguf *g)
+{
+    static const char *const keys[][2] = {{"bos_token_id", "tokenizer.ggml.bos_token_id"},
+                                          {"eos_token_id", "tokenizer.ggml.eos_token_id"},
+                                          {"pad_token_id", "tokenizer.ggml.padding_token_id"}};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const struct pw_gguf_value *v = pw_gguf_find(g, keys[i][1]);
+        double x;
+        bool found = v != NULL && pw_gguf_number(v, 0, &x);
+        put(o, keys[i][0], found ? cJSON_CreateNumber(x) : cJSON_CreateNull());
+    }
+}
+
 /* Returns a copy of the source's config, or of the part with the model, for weights in float32 that have all
  * that was folded into them. */
 static cJSON *make_base(const struct pw_foreign *f, const struct pw_family *family,
@@ -68,6 +83,7 @@ static cJSON *make_base(const struct pw_foreign *f, const struct pw_family *fami
     if (pw_weights_gguf(f->map.weights) != NULL) {
         if (!cJSON_HasObjectItem(o, "head_dim")) /* the default differs between families */
             put_number(o, "head_dim", cfg->head_width);
+        put_tokens(o, pw_weights_gguf(f->map.weights));
         if (f->at.rope.type == PW_ROPE_FACTORED)
             put_factors(o, &f->at);
     }
@@ -122,7 +138,8 @@ static bool put_rope(cJSON *o, const struct pw_pe_use_opts *pe)
 {
     size_t k = 0, n = sizeof scalings / sizeof *scalings;
     const cJSON *old = cJSON_GetObjectItemCaseSensitive(o, "rope_parameters"), *share;
-    bool nested = cJSON_HasObjectItem(old, "full_attention") || cJSON_HasObjectItem(o, "rope_local_base_freq");
+    bool nested =
+        cJSON_HasObjectItem(old, "full_attention") || cJSON_HasObjectItem(o, "rope_local_base_freq");
     double base = option(pe, "base", 0);
     while (k < n && strcmp(scalings[k].name, pe->pe->name) != 0)
         k++;
@@ -191,7 +208,8 @@ static enum pw_code check_shape(const struct pw_foreign *f, const struct pw_conf
         code = pw_fail(err, PW_EUSER, "the model has %d tokens, '%.200s' %d", cfg->vocab, f->path,
                        f->info.cfg.vocab);
     for (const struct pw_opt *o = pw_config_opts; o->name != NULL && code == PW_OK; o++) {
-        if (strcmp(o->name, "context") == 0 || strcmp(o->name, "dropout") == 0 || strcmp(o->name, "init") == 0)
+        if (strcmp(o->name, "context") == 0 || strcmp(o->name, "dropout") == 0 ||
+            strcmp(o->name, "init") == 0)
             continue;
         pw_str_clear(&theirs);
         pw_str_clear(&ours);
@@ -224,7 +242,8 @@ static enum pw_code fail_encoding(const struct pw_foreign *f, const struct pw_co
 /* Removes the keys of other families, which a config from GGUF has. */
 static void remove_others(cJSON *o, const cJSON *asked)
 {
-    static const char *const kept[] = {"model_type", "architectures", "torch_dtype"};
+    static const char *const kept[] = {"model_type",   "architectures", "torch_dtype",
+                                       "bos_token_id", "eos_token_id",  "pad_token_id"};
     cJSON *next;
     for (cJSON *item = o->child; item != NULL; item = next) {
         bool keep = cJSON_HasObjectItem(asked, item->string);

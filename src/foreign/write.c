@@ -56,7 +56,8 @@ static enum pw_code settle_biases(struct writing *w, struct pw_err *err)
     cJSON *o = w->to.config;
     for (int i = 0; i < w->n; i++) {
         const char *key = key_of(w, &w->params[i]);
-        if (key == NULL || cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, key)) || is_zero(w, &w->params[i]))
+        if (key == NULL || cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, key)) ||
+            is_zero(w, &w->params[i]))
             continue;
         if (strcmp(key, "mlp_bias") == 0 && !w->to.family->mlp_bias)
             return pw_fail(err, PW_EUSER, "%s has no biases of the MLP, and %s is not zero",
@@ -114,7 +115,8 @@ static const void *fill_tensor(void *arg, int i)
         if (w->targets[k].tensor != i)
             continue;
         pw_model_read(w->m, w->values, w->params[k].offset, pw_param_count(&w->params[k]));
-        pw_map_put(&w->to.map, &w->params[k], &w->to.info.cfg, w->targets[k].row, w->order, w->values, w->out);
+        pw_map_put(&w->to.map, &w->params[k], &w->to.info.cfg, w->targets[k].row, w->order, w->values,
+                   w->out);
     }
     return w->out;
 }
@@ -177,9 +179,15 @@ static enum pw_code write_tensors(struct writing *w, const char *folder, struct 
 /* Copies the source's files beside its weights that a tokenizer or `generate` reads. */
 static enum pw_code copy_others(const char *from, const char *folder, struct pw_err *err)
 {
-    static const char *const names[] = {"tokenizer.json",   "tokenizer_config.json", "special_tokens_map.json",
-                                        "added_tokens.json", "vocab.json",            "merges.txt",
-                                        "tokenizer.model",   "chat_template.jinja",   "generation_config.json"};
+    static const char *const names[] = {"tokenizer.json",
+                                        "tokenizer_config.json",
+                                        "special_tokens_map.json",
+                                        "added_tokens.json",
+                                        "vocab.json",
+                                        "merges.txt",
+                                        "tokenizer.model",
+                                        "chat_template.jinja",
+                                        "generation_config.json"};
     struct pw_str source = {0}, path = {0};
     enum pw_code code = PW_OK;
     for (size_t i = 0; i < sizeof names / sizeof *names && code == PW_OK; i++) {

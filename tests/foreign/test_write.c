@@ -92,8 +92,8 @@ static void check_path(const char *path, const char *name, int context)
     pw_backend_cpu()->close(be);
 }
 
-/* Asserts that each written tensor has the name and the shape of one that transformers saved, and that none is
- * missing. */
+/* Asserts that each written tensor has the name and the shape of one that transformers saved, and that none
+ * is missing. */
 static void check_names(const struct ref_family *x, const cJSON *of, const char *name)
 {
     char path[128], full[160];
@@ -162,8 +162,9 @@ static const struct {
     {"llama_llama3", "rope_pi base=10000 factor=3", NULL},
     {"gpt_neox", "rotary base=77 dims=4 pairing=half", NULL},
     {"gpt_neox_old", "rotary base=77 dims=4 pairing=half", NULL},
-    {"llama", "alibi", "a config of llama can't express the encoding 'alibi'; the one that it came with is "
-                       "'rotary base=10000 dims=4 pairing=half'"},
+    {"llama", "alibi",
+     "a config of llama can't express the encoding 'alibi'; the one that it came with is "
+     "'rotary base=10000 dims=4 pairing=half'"},
     {"llama", "none", "can't express the encoding 'none'"},
     {"llama", "rotary base=10000 dims=2 pairing=half", "can't express"},
     {"llama", "rotary base=10000 dims=4 pairing=interleaved", "can't express"},
@@ -182,7 +183,7 @@ static void test_encodings(void **state)
     for (size_t i = 0; i < sizeof encodings / sizeof *encodings; i++) {
         cJSON *of = ref_family_case(&x, encodings[i].name);
         struct pw_backend *be;
-        struct pw_model *m, *swapped;
+        struct pw_model *m, *swapped = NULL;
         struct pw_pe_use_opts pe;
         struct pw_err err;
         int context = 64;

@@ -1,5 +1,5 @@
-/* export_family.c - `export weights FOLDER/`: a model that came from another program, as a folder in the names
- * of its family, so that transformers loads it. */
+/* export_family.c - `export weights FOLDER/`: a model that came from another program, as a folder in the
+ * names of its family, so that transformers loads it. */
 #include <string.h>
 #include <sys/stat.h>
 
@@ -18,10 +18,11 @@ enum pw_code pw_lab_export_family(const struct pw_replica *arm, const char *fold
 {
     struct pw_foreign *f;
     if (arm->source[0] == '\0')
-        return pw_fail(err, PW_EUSER,
-                       "export weights: %s: arm %d did not come from 'model from=PATH', so no family has names "
-                       "for it; a file name that ends in .safetensors takes pewter's names",
-                       folder, arm->id);
+        return pw_fail(
+            err, PW_EUSER,
+            "export weights: %s: arm %d did not come from 'model from=PATH', so no family has names "
+            "for it; a file name that ends in .safetensors takes pewter's names",
+            folder, arm->id);
     enum pw_code code = pw_foreign_open(&f, arm->source, false, err);
     if (code == PW_OK)
         code = pw_foreign_write(f, arm->model, folder, err);
