@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "base/file.h"
 #include "base/folder.h"
 #include "foreign/foreign.h"
 #include "ref_foreign.h"
@@ -207,6 +208,96 @@ static void test_encodings(void **state)
     ref_families_close(&x);
 }
 
+/* Writes a case with `first` put in front of its config's other keys, and opens it. */
+static struct pw_model *load_with(const struct ref_family *x, const char *name, const char *first,
+                                  int context, struct pw_backend **be)
+{
+    cJSON *of = ref_family_case(x, name);
+    struct pw_str text = {0};
+    char *config = cJSON_Print(cJSON_GetObjectItem(of, "config"));
+    ref_family_write(x, of);
+    pw_str_add(&text, "{%s%s", first, config + 1);
+    ref_family_text(x, "config.json", text.s);
+    pw_str_fini(&text);
+    cJSON_free(config);
+    cJSON_Delete(of);
+    return ref_foreign_load(x->folder, false, &context, be);
+}
+
+static void check_says(const char *config, const char *words, bool expected)
+{
+    if ((strstr(config, words) != NULL) != expected)
+        fail_msg("'%s' is %s in: %s", words, expected ? "not" : "still", config);
+}
+
+/* Numbers keep their texts, and only what has to change does. */
+static void test_config(void **state)
+{
+    struct ref_family x;
+    struct pw_backend *be;
+    struct pw_err err;
+    char path[128], *config;
+    size_t n;
+    (void)state;
+    ref_families_open(&x);
+    struct pw_model *m = load_with(&x, "llama",
+                                   "\"text\":\"1.0 \\\" 2.0\",\"whole\":3,\"parts\":[1.0,2,3e0,-4.50],"
+                                   "\"dtype\":\"bfloat16\",\"quantization_config\":{\"bits\":4},",
+                                   128, &be);
+    assert_int_equal(write_as(x.folder, m, &err), PW_OK);
+    check_again("llama", m, 128);
+    snprintf(path, sizeof path, "%s/config.json", out);
+    assert_int_equal(pw_file_read(path, 1 << 16, &config, &n, &err), PW_OK);
+    check_says(config, "\"whole\":\t3,", true);
+    check_says(config, "[1.0, 2, 3e0, -4.50]", true);
+    check_says(config, "\"dtype\":\t\"float32\"", true);
+    check_says(config, "quantization_config", false);
+    check_says(config, "\"max_position_embeddings\":\t128", true); /* it was opened with this context */
+    check_says(config, "architectures\":\t[\"LlamaForCausalLM\"]", true);
+    free(config);
+    pw_model_destroy(m);
+    pw_backend_cpu()->close(be);
+    ref_families_close(&x);
+}
+
+/* Sets one number of a tensor. */
+static void set_number(struct pw_model *m, const char *name, float value)
+{
+    int n;
+    const struct pw_param *p = pw_model_params(m, &n);
+    float *all = malloc(pw_model_size(m) * sizeof *all);
+    assert_non_null(all);
+    pw_model_get(m, all, NULL, NULL);
+    for (int i = 0; i < n; i++)
+        if (strcmp(p[i].name, name) == 0)
+            all[p[i].offset] = value;
+    pw_model_put(m, all, NULL, NULL);
+    free(all);
+}
+
+/* Biases that the config switches on: written if they are not zero, refused if the family has none. */
+static void test_biases(void **state)
+{
+    struct ref_family x;
+    struct pw_backend *be;
+    struct pw_err err;
+    (void)state;
+    ref_families_open(&x);
+    struct pw_model *m = load_with(&x, "llama_biased", "", 64, &be);
+    set_number(m, "layers.1.mlp.down.bias", 2);
+    assert_int_equal(write_as(x.folder, m, &err), PW_OK);
+    check_again("llama_biased", m, 64);
+    pw_model_destroy(m);
+    pw_backend_cpu()->close(be);
+    m = load_with(&x, "qwen3", "\"attention_bias\":true,", 64, &be);
+    set_number(m, "layers.0.mlp.up.bias", 2);
+    assert_int_equal(write_as(x.folder, m, &err), PW_EUSER);
+    assert_string_equal(err.msg, "qwen3 has no biases of the MLP, and layers.0.mlp.up.bias is not zero");
+    pw_model_destroy(m);
+    pw_backend_cpu()->close(be);
+    ref_families_close(&x);
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -224,7 +315,8 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_families), cmocka_unit_test(test_gguf),
-                                       cmocka_unit_test(test_encodings)};
+                                       cmocka_unit_test(test_encodings), cmocka_unit_test(test_config),
+                                       cmocka_unit_test(test_biases)};
 
     return cmocka_run_group_tests(tests, setup, teardown);
 }
