@@ -198,8 +198,8 @@ static bool is_encoding(const struct pw_positions *at, const struct pw_config *c
 
 /* ---- the shape */
 
-/* Fails if an option of the model differs from the source's. What acts in training only, and the context, may
- * differ. */
+/* Fails if an option of the model differs from the source's. The context may differ, and options that act in
+ * training only. */
 static enum pw_code check_shape(const struct pw_foreign *f, const struct pw_config *cfg, struct pw_err *err)
 {
     struct pw_str theirs = {0}, ours = {0};
@@ -285,7 +285,7 @@ enum pw_code pw_foreign_make_config(struct pw_foreign *to, const struct pw_forei
 {
     const struct pw_family *family = f->family->of_part != NULL ? f->family->of_part : f->family;
     enum pw_code code = check_shape(f, cfg, err);
-    /* transformers knows no other frequencies where pairs are interleaved: GPT-J has a fixed base. */
+    /* transformers has no other frequencies where pairs are interleaved: GPT-J's base is fixed. */
     bool may_change = f->at.kind == PW_AT_ROTARY && !f->at.interleaved;
     /* A model that was opened with a longer context says so, unless that changes its frequencies. */
     bool may_grow = f->at.kind != PW_AT_LEARNED && cfg->context > f->at.most;
