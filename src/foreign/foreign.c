@@ -1,7 +1,5 @@
 /* foreign.c - opens a model of another program: its configuration, its family, and which tensor goes where.
  */
-#include "foreign/foreign.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,21 +9,12 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/sha256.h"
+#include "foreign/foreign_int.h"
 #include "foreign/from_gguf.h"
-#include "foreign/map.h"
+#include "foreign/literals.h"
 #include "foreign/origin.h"
 
 enum { MAX_CONFIG = 4 << 20 };
-
-struct pw_foreign {
-    struct pw_foreign_info info;
-    struct pw_placing map;
-    struct pw_positions at;
-    char *path;
-    struct pw_source_files source;     /* files: without a digest none */
-    struct pw_source_file config_file; /* config.json; bytes 0: there is none */
-    cJSON *origin; /* pw_origin_begin */
-};
 
 static enum pw_code fail_family(const char *path, const char *type, struct pw_err *err)
 {
@@ -58,15 +47,16 @@ static enum pw_code read_json(struct pw_foreign *f, const char *path, cJSON **ou
     f->config_file = (struct pw_source_file){.name = "config.json", .bytes = size};
     pw_sha256_text(f->config_file.sha, sha);
     *out = cJSON_ParseWithLength(text, size);
+    if (*out != NULL)
+        pw_literals_mark(*out, text);
     free(text);
     return cJSON_IsObject(*out) ? PW_OK : pw_fail(err, PW_EUSER, "%.240s: not a JSON object", name->s);
 }
 
-/* Lets the family read its config; the result is a checked shape. */
-static enum pw_code read_config(struct pw_foreign *f, const cJSON *root, const char *what,
-                                const struct pw_family *family, struct pw_err *err)
+enum pw_code pw_foreign_read_config(struct pw_foreign *f, const cJSON *root, const char *what,
+                                    const struct pw_family *family, cJSON *asked, struct pw_err *err)
 {
-    struct pw_reader r = {.o = root, .what = what, .err = err};
+    struct pw_reader r = {.o = root, .what = what, .err = err, .asked = asked};
     struct pw_config *cfg = &f->info.cfg;
     pw_opt_defaults(pw_config_opts, &r.cfg);
     family->read(&r);
@@ -83,10 +73,12 @@ static enum pw_code read_config(struct pw_foreign *f, const cJSON *root, const c
     *cfg = r.cfg;
     cfg->vocab = vocab;
     cfg->context = most < PW_MAX_CONTEXT ? most : PW_MAX_CONTEXT;
+    f->info.family = family->type;
+    f->family = family;
     f->at = r.at;
     f->map.inverse_layers = r.inverse_layers;
     f->map.zero_biases = r.zero_biases;
-    f->map.plus_one = r.plus_one && pw_weights_gguf(f->map.weights) == NULL;
+    f->map.plus_one = r.plus_one;
     enum pw_code code = pw_config_check(cfg, err);
     if (code != PW_OK)
         pw_err_at(err, what);
@@ -101,11 +93,11 @@ static enum pw_code read_family(struct pw_foreign *f, const cJSON *root, const c
     if (family == NULL)
         return fail_family(what, name, err);
     const struct pw_gguf *gguf = pw_weights_gguf(f->map.weights);
-    f->info.family = family->type;
     f->map.permuted = gguf != NULL && pw_gguf_permutes(name);
     f->map.rows = gguf != NULL ? pw_gguf_rows : family->rows;
     f->map.ignored = gguf != NULL ? pw_gguf_ignored : family->ignored;
-    enum pw_code code = read_config(f, root, what, family, err);
+    enum pw_code code = pw_foreign_read_config(f, root, what, family, NULL, err);
+    f->map.plus_one = f->map.plus_one && gguf == NULL;
     if (code == PW_OK && gguf != NULL)
         code = pw_gguf_factors(f->map.weights, &f->at, &f->info.cfg, err);
     static const char *const none[] = {"", NULL};
@@ -173,7 +165,6 @@ enum pw_code pw_foreign_open(struct pw_foreign **out, const char *path, bool dig
 {
     struct pw_foreign *f = pw_alloc(1, sizeof *f);
     struct pw_str name = {0};
-    cJSON *root = NULL;
     *out = NULL;
     f->path = pw_text_dup(path);
     f->map.path = f->path;
@@ -186,19 +177,18 @@ enum pw_code pw_foreign_open(struct pw_foreign **out, const char *path, bool dig
         code = pw_weights_open(&f->map.weights, path, err);
     if (code == PW_OK && pw_weights_gguf(f->map.weights) != NULL) {
         pw_str_add(&name, "%s", path);
-        code = pw_gguf_config(f->map.weights, path, &root, err);
+        code = pw_gguf_config(f->map.weights, path, &f->config, err);
     } else if (code == PW_OK) {
-        code = read_json(f, path, &root, &name, err);
+        code = read_json(f, path, &f->config, &name, err);
     }
     if (code == PW_OK)
-        code = read_family(f, root, name.s, err);
+        code = read_family(f, f->config, name.s, err);
     if (code == PW_OK)
         code = check_tensors(f, err);
     if (code == PW_OK && digest)
         code = witness(f, err);
     if (code == PW_OK)
-        f->origin = pw_origin_begin(f->map.weights, root);
-    cJSON_Delete(root);
+        f->origin = pw_origin_begin(f->map.weights, f->config);
     pw_str_fini(&name);
     if (code == PW_OK)
         *out = f;
@@ -214,6 +204,7 @@ void pw_foreign_close(struct pw_foreign *f)
     pw_weights_close(f->map.weights);
     free(f->source.files);
     cJSON_Delete(f->origin);
+    cJSON_Delete(f->config);
     free(f->path);
     free(f);
 }
@@ -253,23 +244,6 @@ static enum pw_code fill(void *arg, const struct pw_param *p, float *out, bool *
     return code;
 }
 
-/* Writes order [D]: the row of a head in the file for each row in pewter. n: entries that rotate, if they
- * have to become pairs of the whole head; 0: they stay. Returns false if the orders are equal. */
-static bool make_order(const struct pw_foreign *f, int n, int D, int *order)
-{
-    for (int r = 0; r < D; r++) {
-        int half = r / (D / 2), p = r % (D / 2), at = r;
-        if (n > 0)
-            at = p < n / 2 ? half * (n / 2) + p : n + half * (D - n) / 2 + p - n / 2;
-        order[r] = at;
-        if (f->map.permuted) { /* GGUF's llama has pairs side by side; only whole heads rotate there */
-            int all = n > 0 ? n : D;
-            order[r] = at < all ? 2 * (at % (all / 2)) + at / (all / 2) : at;
-        }
-    }
-    return n > 0 || f->map.permuted;
-}
-
 enum pw_code pw_foreign_model(struct pw_model **out, struct pw_foreign *f, const struct pw_backend_ops *ops,
                               struct pw_backend *be, const struct pw_config *cfg,
                               const struct pw_pe_use_opts *pe, bool own_pe, uint64_t seed, struct pw_err *err)
@@ -278,7 +252,7 @@ enum pw_code pw_foreign_model(struct pw_model **out, struct pw_foreign *f, const
     struct filling x = {.f = f, .cfg = cfg, .own_pe = own_pe};
     struct pw_config own = f->info.cfg;
     own.context = cfg->context;
-    if (D % 2 == 0 && make_order(f, pw_positions_regroup(&f->at, &own), D, order))
+    if (D % 2 == 0 && pw_map_order(pw_positions_regroup(&f->at, &own), D, f->map.permuted, order))
         x.order = order;
     enum pw_code code = pw_model_create_from(out, ops, be, cfg, pe, seed, fill, &x, err);
     if (code == PW_OK) {

@@ -1,5 +1,5 @@
 /* foreign.h - models of other programs: Hugging Face's folders (config.json and safetensors) and GGUF files,
- * read into a model of pewter with its encoding.
+ * read into a model of pewter with its encoding, and written again.
  *
  * One thread at a time may use an open model. Failures are PW_EUSER or PW_EIO with one line that names the
  * file, or PW_ENOMEM. */
@@ -21,6 +21,12 @@ struct pw_foreign_info {
     /* All files, config.json included; NULL without digest. */
     const struct pw_source_files *source;
 };
+
+/* Appends the path of a model: `name` itself if that is there or is no name of a model. NAME and ORG/NAME
+ * mean the files of that model in Hugging Face's cache on this disk: the folder of its commit, or its only
+ * GGUF file. Caches are $HF_HUB_CACHE, $HF_HOME/hub, $XDG_CACHE_HOME/huggingface/hub and
+ * ~/.cache/huggingface/hub, in this order. Fails with one line that lists where it looked. Any thread. */
+enum pw_code pw_foreign_find(const char *name, struct pw_str *out, struct pw_err *err);
 
 /* Opens PATH: a folder with config.json and weights, a .safetensors file with config.json beside it, or a
  * .gguf file. It reads the configuration, and checks names and shapes of all tensors, but no weights.
@@ -44,6 +50,18 @@ void pw_foreign_pe(const struct pw_foreign *f, int context, struct pw_str *out);
 enum pw_code pw_foreign_model(struct pw_model **out, struct pw_foreign *f, const struct pw_backend_ops *ops,
                               struct pw_backend *be, const struct pw_config *cfg,
                               const struct pw_pe_use_opts *pe, bool own_pe, uint64_t seed,
+                              struct pw_err *err);
+
+/* Writes m, which has the shape of the open model, as a folder that transformers loads: config.json,
+ * model.safetensors in float32 with the family's names, and the source's tokenizer. Reading the folder gives
+ * the same parameters bit for bit (a gain below 1/2 that the family stores less one: to rounding). The folder
+ * is created if it is missing; each file appears complete or not at all. Besides the model, memory for the
+ * largest tensor is taken.
+ *
+ * The encoding of m may differ from the source's if the family's config can say it: another base, linear,
+ * dynamic, yarn, llama3. Otherwise, and if the folder is the source's, the code is PW_EUSER. m must have no
+ * step in flight. */
+enum pw_code pw_foreign_write(const struct pw_foreign *source, struct pw_model *m, const char *folder,
                               struct pw_err *err);
 
 #endif

@@ -1,12 +1,10 @@
-/* map.c - finds the tensor of a parameter by the rows of its family, checks its shape, and copies its values:
- * transposed, a part of a fused tensor, or with rows in another order. */
+/* map.c - finds the tensor of a parameter by the rows of its family, checks its shape, and copies its values
+ * in either direction: transposed, a part of a fused tensor, or with rows in another order. */
 #include "foreign/map.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { NAME = 320 };
 
 /* Does text fit the pattern, in which * stands for any text? */
 static bool fits(const char *pattern, const char *text)
@@ -44,18 +42,18 @@ static bool row_fits(const char *ours, const char *name, size_t n, char layer[16
 }
 
 /* Writes the name of a row's tensor. ending: ".weight" or ".bias". */
-static void make_name(char dst[NAME], const struct pw_placing *m, const struct pw_map_row *row,
+static void make_name(char dst[PW_MAP_NAME], const struct pw_placing *m, const struct pw_map_row *row,
                       const char *layer, const char *ending)
 {
     const char *star = strchr(row->theirs, '*');
     size_t head = star != NULL ? (size_t)(star - row->theirs) : strlen(row->theirs);
-    snprintf(dst, NAME, "%s%.*s%s%s%s", row->how & PW_MAP_ABSOLUTE ? "" : m->prefix, (int)head, row->theirs,
-             star != NULL ? layer : "", star != NULL ? star + 1 : "", ending);
+    snprintf(dst, PW_MAP_NAME, "%s%.*s%s%s%s", row->how & PW_MAP_ABSOLUTE ? "" : m->prefix, (int)head,
+             row->theirs, star != NULL ? layer : "", star != NULL ? star + 1 : "", ending);
 }
 
 enum pw_code pw_map_prefix(struct pw_placing *m, const char *const *prefixes, struct pw_err *err)
 {
-    char name[NAME];
+    char name[PW_MAP_NAME];
     for (int i = 0; prefixes[i] != NULL; i++) {
         m->prefix = prefixes[i];
         make_name(name, m, &m->rows[0], "", ".weight");
@@ -88,17 +86,23 @@ static int64_t rows_of(const struct pw_param *p)
     return p->rows > 0 ? p->rows : p->cols;
 }
 
+int pw_map_shape(const struct pw_param *p, const struct pw_map_row *row, int64_t dims[2])
+{
+    int n = p->rows > 0 ? 2 : 1, rows_at = row->how & PW_MAP_TRANSPOSED && n == 2 ? 1 : 0;
+    dims[1 - rows_at] = p->cols;
+    dims[rows_at] = rows_of(p) * (row->how & (PW_MAP_THIRD | PW_MAP_BY_HEAD) ? 3 : 1) +
+                    (row->how & PW_MAP_FROM_2 ? 2 : 0);
+    return n;
+}
+
 /* Checks the shape of a tensor. The added table may be longer than the context. */
 static enum pw_code check_shape(const struct pw_placing *m, const struct pw_param *p,
-                                const struct pw_weights_tensor *t, int how, struct pw_err *err)
+                                const struct pw_weights_tensor *t, const struct pw_map_row *row,
+                                struct pw_err *err)
 {
-    int64_t rows = rows_of(p) * (how & (PW_MAP_THIRD | PW_MAP_BY_HEAD) ? 3 : 1), need[2] = {rows, p->cols};
-    int n = p->rows > 0 ? 2 : 1;
-    bool longer = p->pe && t->n_dims == 2 && t->dims[0] >= rows + (how & PW_MAP_FROM_2 ? 2 : 0);
-    if (how & PW_MAP_TRANSPOSED && n == 2) {
-        need[0] = p->cols;
-        need[1] = rows;
-    }
+    int64_t need[2];
+    int n = pw_map_shape(p, row, need);
+    bool longer = p->pe && t->n_dims == 2 && t->dims[0] >= need[0];
     if (!t->readable)
         return pw_fail(err, PW_EUSER, "%.200s: tensor '%s' has a type that pewter does not read", m->path,
                        t->name);
@@ -108,17 +112,37 @@ static enum pw_code check_shape(const struct pw_placing *m, const struct pw_para
     return PW_OK;
 }
 
+/* Returns the length of a parameter's name without its ending, .weight or .bias. A name without an ending,
+ * pe.table, is that of a .weight. */
+static size_t split_name(const char *name, const char **ending)
+{
+    const char *dot = strrchr(name, '.');
+    bool ends = strcmp(dot, ".bias") == 0 || strcmp(dot, ".weight") == 0;
+    *ending = ends ? dot : ".weight";
+    return ends ? (size_t)(dot - name) : strlen(name);
+}
+
+const struct pw_map_row *pw_map_row_of(const struct pw_placing *m, const struct pw_param *p, bool post_norm,
+                                       char name[PW_MAP_NAME])
+{
+    const char *ending;
+    char layer[16];
+    size_t n = split_name(p->name, &ending);
+    for (const struct pw_map_row *row = m->rows; row->ours != NULL; row++) {
+        if (!row_fits(row->ours, p->name, n, layer) || (row->how & PW_MAP_POST && !post_norm))
+            continue;
+        make_name(name, m, row, layer, ending);
+        return row;
+    }
+    return NULL;
+}
+
 enum pw_code pw_map_find(const struct pw_placing *m, const struct pw_param *p, struct pw_weights_tensor **out,
                          const struct pw_map_row **which, struct pw_err *err)
 {
-    const char *dot = strrchr(p->name, '.'), *ending = dot;
-    char layer[16], name[NAME], first[NAME] = "";
-    bool bias = strcmp(dot, ".bias") == 0;
-    size_t n = (size_t)(dot - p->name);
-    if (!bias && strcmp(dot, ".weight") != 0) { /* pe.table */
-        n = strlen(p->name);
-        ending = ".weight";
-    }
+    const char *ending;
+    char layer[16], name[PW_MAP_NAME], first[PW_MAP_NAME] = "";
+    size_t n = split_name(p->name, &ending);
     *out = NULL;
     for (const struct pw_map_row *row = m->rows; row->ours != NULL; row++) {
         if (!row_fits(row->ours, p->name, n, layer))
@@ -130,10 +154,10 @@ enum pw_code pw_map_find(const struct pw_placing *m, const struct pw_param *p, s
         *which = row;
         if (*out != NULL) {
             (*out)->used = true;
-            return check_shape(m, p, *out, row->how, err);
+            return check_shape(m, p, *out, row, err);
         }
     }
-    if (p->pe || (bias && m->zero_biases))
+    if (p->pe || (strcmp(ending, ".bias") == 0 && m->zero_biases))
         return PW_OK;
     if (first[0] == '\0')
         return pw_fail(err, PW_EUSER, "%.200s: this family has no tensor for %s", m->path, p->name);
@@ -222,4 +246,33 @@ enum pw_code pw_map_values(const struct pw_placing *m, const struct pw_param *p,
     for (size_t i = 0; i < n && factor != 1; i++)
         out[i] *= factor;
     return PW_OK;
+}
+
+void pw_map_put(const struct pw_placing *m, const struct pw_param *p, const struct pw_config *cfg,
+                const struct pw_map_row *row, const int *order, const float *values, float *out)
+{
+    int64_t dims[2], rows = rows_of(p), cols = p->rows > 0 ? p->cols : 1;
+    int n = pw_map_shape(p, row, dims);
+    bool transposed = row->how & PW_MAP_TRANSPOSED && n == 2;
+    float less = m->plus_one && row->how & PW_MAP_GAIN ? 1 : 0;
+    for (int64_t r = 0; r < rows; r++) {
+        int64_t at = source_row(p, cfg, row, order, r);
+        for (int64_t c = 0; c < cols; c++)
+            out[transposed ? c * dims[1] + at : at * cols + c] = values[r * cols + c] - less;
+    }
+}
+
+bool pw_map_order(int n, int D, bool permuted, int *order)
+{
+    for (int r = 0; r < D; r++) {
+        int half = r / (D / 2), p = r % (D / 2), at = r;
+        if (n > 0)
+            at = p < n / 2 ? half * (n / 2) + p : n + half * (D - n) / 2 + p - n / 2;
+        order[r] = at;
+        if (permuted) { /* GGUF's llama has pairs side by side; only whole heads rotate there */
+            int all = n > 0 ? n : D;
+            order[r] = at < all ? 2 * (at % (all / 2)) + at / (all / 2) : at;
+        }
+    }
+    return n > 0 || permuted;
 }

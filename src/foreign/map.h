@@ -1,14 +1,16 @@
-/* map.h - private to src/foreign: from a tensor of pewter's model to the tensor of the file, and its values.
- */
+/* map.h - private to src/foreign: from a tensor of pewter's model to the tensor of the file, and its values,
+ * in both directions. */
 #ifndef PW_MAP_H
 #define PW_MAP_H
 #include "foreign/reader.h"
 #include "foreign/weights.h"
 #include "model/model.h"
 
+enum { PW_MAP_NAME = 320 };
+
 /* The tensors of an open model, and how to find them. */
 struct pw_placing {
-    struct pw_weights *weights;
+    struct pw_weights *weights; /* NULL: of a model that is to be written */
     const struct pw_map_row *rows;
     const char *prefix;
     const char *path; /* for messages */
@@ -30,5 +32,18 @@ enum pw_code pw_map_surplus(const struct pw_placing *m, struct pw_err *err);
 enum pw_code pw_map_values(const struct pw_placing *m, const struct pw_param *p, const struct pw_config *cfg,
                            const struct pw_weights_tensor *t, const struct pw_map_row *row, const int *order,
                            float *out, struct pw_err *err);
+/* Writes order as pw_map_values takes it, for heads of an even width D. n: entries that rotate, if they have
+ * to become pairs of the whole head; 0: they stay. Returns false if the orders are equal. */
+bool pw_map_order(int n, int D, bool permuted, int *order);
+
+/* ---- the other direction */
+/* Returns the row of a parameter, and writes the name of its tensor; NULL: the family has none. */
+const struct pw_map_row *pw_map_row_of(const struct pw_placing *m, const struct pw_param *p, bool post_norm,
+                                       char name[PW_MAP_NAME]);
+/* Writes the shape of the parameter's tensor. Returns its number of dimensions. */
+int pw_map_shape(const struct pw_param *p, const struct pw_map_row *row, int64_t dims[2]);
+/* The inverse of pw_map_values: writes the values of a parameter to their places in a tensor of the file. */
+void pw_map_put(const struct pw_placing *m, const struct pw_param *p, const struct pw_config *cfg,
+                const struct pw_map_row *row, const int *order, const float *values, float *out);
 
 #endif

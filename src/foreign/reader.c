@@ -13,6 +13,8 @@
 static const cJSON *item_of(const struct pw_reader *r, const char *key)
 {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(r->o, key);
+    if (r->asked != NULL && !cJSON_HasObjectItem(r->asked, key))
+        cJSON_AddTrueToObject(r->asked, key);
     return item == NULL || cJSON_IsNull(item) ? NULL : item;
 }
 

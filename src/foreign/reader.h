@@ -64,6 +64,7 @@ struct pw_reader {
     bool inverse_layers; /* scores of layer l are divided by l + 1 */
     bool zero_biases;    /* a bias that the file lacks is zero */
     bool plus_one;       /* gains are stored less one */
+    cJSON *asked;        /* an object that receives each key that was looked up; NULL: not wanted */
 };
 
 /* ---- reader.c. An absent key, and null, give the default. NAN, INT_MIN or NULL as default: the key is
@@ -111,7 +112,8 @@ enum {
     PW_MAP_FROM_2 = 8,     /* without the first two rows */
     PW_MAP_ABSOLUTE = 16,  /* the name has no prefix */
     PW_MAP_GAIN = 32,      /* 1 + w if the family stores gains less one */
-    PW_MAP_ROTATED = 64    /* rows of heads that rotate: q, k and their norms */
+    PW_MAP_ROTATED = 64,   /* rows of heads that rotate: q, k and their norms */
+    PW_MAP_POST = 128      /* only in models with norms of the outputs of attention and MLP */
 };
 
 /* Where a tensor of pewter is in the file. `*` stands for the number of the layer; the ending, .weight or
@@ -121,13 +123,20 @@ struct pw_map_row {
     int how, part;
 };
 
-/* A family of models. */
+/* A family of models. The rows serve reading and writing: of several with the same `ours`, reading takes the
+ * first whose tensor is there, writing the first. */
 struct pw_family {
-    const char *type; /* model_type of config.json */
+    const char *type;        /* model_type of config.json */
+    const char *model_class; /* of transformers, for `architectures` of a written config.json */
     void (*read)(struct pw_reader *r);
-    const struct pw_map_row *rows; /* terminated by a NULL name; several may have the same `ours` */
-    const char *const *prefixes;   /* of names, NULL-terminated; the first that fits counts */
+    const struct pw_map_row *rows; /* terminated by a NULL name */
+    const char *const *prefixes;   /* of names, NULL-terminated; the first that fits counts, or is written */
     const char *const *ignored;    /* patterns of names with * that go into no model; NULL: none */
+    /* The key of the config that holds the model, and the family that reads this part alone and is written.
+     * NULL: the config is all the model's. */
+    const char *part;
+    const struct pw_family *of_part;
+    bool mlp_bias; /* its config can say that the MLP has biases */
 };
 extern const struct pw_family *const pw_families[]; /* NULL-terminated */
 const struct pw_family *pw_family_find(const char *type);

@@ -38,6 +38,7 @@ struct pw_replica {
     int replica; /* 1..PW_MAX_REPLICAS */
     struct pw_model *model;
     char preset[16];
+    char source[1024]; /* the file or folder of another program that the model came from; "": none */
     struct pw_config cfg;
     struct pw_optim optim;
     struct pw_pe_use_opts pe;

@@ -371,21 +371,19 @@ static enum pw_code lay_out(struct layout *lay, const struct pw_st_tensor *tenso
     return pw_fail(err, PW_EUSER, "%s: %d tensors need a header over 1 MiB", path, n);
 }
 
-/* Writes everything and frees the layout's header. The owner of the stream checks for write errors. */
-static void put_all(FILE *out, struct layout *lay, const struct pw_st_tensor *tensors, int n)
+/* Writes the header and frees it. The owner of the stream checks for write errors. */
+static void put_header(FILE *out, struct layout *lay)
 {
     static const char spaces[8] = "        ";
 
     fwrite(&lay->padded, 1, sizeof lay->padded, out);
     fwrite(lay->header, 1, lay->length, out);
     fwrite(spaces, 1, lay->padded - lay->length, out);
-    for (int i = 0; i < n; i++)
-        fwrite(tensors[i].data, 1, tensors[i].bytes, out);
     cJSON_free(lay->header);
 }
 
-enum pw_code pw_st_write(const char *path, const struct pw_st_tensor *tensors, int n, const cJSON *meta,
-                         struct pw_err *err)
+enum pw_code pw_st_write_from(const char *path, const struct pw_st_tensor *tensors, int n, const cJSON *meta,
+                              const void *(*data)(void *arg, int i), void *arg, struct pw_err *err)
 {
     struct layout lay;
     struct pw_file *f;
@@ -398,8 +396,22 @@ enum pw_code pw_st_write(const char *path, const struct pw_st_tensor *tensors, i
         cJSON_free(lay.header);
         return code;
     }
-    put_all(pw_file_stream(f), &lay, tensors, n);
+    put_header(pw_file_stream(f), &lay);
+    for (int i = 0; i < n; i++)
+        fwrite(data(arg, i), 1, tensors[i].bytes, pw_file_stream(f));
     return pw_file_commit(f, err); /* reports any write error */
+}
+
+static const void *own_data(void *arg, int i)
+{
+    const struct pw_st_tensor *tensors = arg;
+    return tensors[i].data;
+}
+
+enum pw_code pw_st_write(const char *path, const struct pw_st_tensor *tensors, int n, const cJSON *meta,
+                         struct pw_err *err)
+{
+    return pw_st_write_from(path, tensors, n, meta, own_data, (void *)(uintptr_t)tensors, err);
 }
 
 enum pw_code pw_st_image(void **bytes, size_t *size, const struct pw_st_tensor *tensors, int n,
@@ -421,7 +433,9 @@ enum pw_code pw_st_image(void **bytes, size_t *size, const struct pw_st_tensor *
         *bytes = NULL;
         return pw_fail(err, PW_ENOMEM, "out of memory for a checkpoint of %zu MiB", lay.bytes >> 20);
     }
-    put_all(out, &lay, tensors, n);
+    put_header(out, &lay);
+    for (int i = 0; i < n; i++)
+        fwrite(tensors[i].data, 1, tensors[i].bytes, out);
     if (fclose(out) == 0)
         return PW_OK;
     free(*bytes);

@@ -52,6 +52,11 @@ const char *pw_st_meta(const struct pw_st *st, const char *key); /* NULL: the ke
  * appears complete or not at all. */
 enum pw_code pw_st_write(const char *path, const struct pw_st_tensor *tensors, int n,
                          const struct cJSON *meta, struct pw_err *err);
+/* The same with the data of tensor i from data(arg, i), which is valid until the next call. Their members
+ * data are not read. */
+enum pw_code pw_st_write_from(const char *path, const struct pw_st_tensor *tensors, int n,
+                              const struct cJSON *meta, const void *(*data)(void *arg, int i), void *arg,
+                              struct pw_err *err);
 /* Builds the same file in memory. The caller frees *bytes [*size]; NULL on failure. */
 enum pw_code pw_st_image(void **bytes, size_t *size, const struct pw_st_tensor *tensors, int n,
                          const struct cJSON *meta, struct pw_err *err);

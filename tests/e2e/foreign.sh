@@ -67,3 +67,52 @@ refused 'model from=m/moved.gguf context=9' 'the longest sample has 16 positions
 refused "model from=$GGUF/gpt2.gguf context=65" 'has the shape \[64,16\]; the config needs \[65,16\]'
 head -c 3000 m/moved.gguf >m/short.gguf
 refused 'model from=m/short.gguf' 'm/short.gguf: the file is truncated'
+
+# ---- out again: a folder with the same parameters, also from a resumed session
+digest_of() { # digest_of COMMANDS: the last digest that they print
+    "$PEWTER" -c "$1; digest" 2>&1 | sed -n 's/^arm 1 .* digest //p' | tail -n 1
+}
+"$PEWTER" --session two -c 'model from=m/moved.gguf; export weights back/; digest' >said 2>&1 || fail "$(cat said)"
+said '^wrote back/$'
+cmp <(printf '%s\n' config.json model.safetensors) <(ls back) || fail "other files: $(ls back)"
+[ "$(sed -n 's/^arm 1 .* digest //p' said)" = "$(digest_of 'model from=back')" ] || fail "the folder has other parameters"
+"$PEWTER" replay two --verify >said 2>&1 || fail "not equal: $(cat said)"
+"$PEWTER" --session two -c 'train 2; export weights later/; digest' >said 2>&1 || fail "$(cat said)"
+[ "$(sed -n 's/^arm 1 .* digest //p' said)" = "$(digest_of 'model from=later')" ] || fail "resumed: other parameters"
+echo '{}' >back/tokenizer_config.json
+"$PEWTER" -c 'model from=back; export weights copy' >said 2>&1 && fail "a path that is neither a file nor a folder"
+said "'copy': the file name must end in .safetensors /"
+"$PEWTER" -c 'model from=back; export weights copy/' >said 2>&1 || fail "$(cat said)"
+cmp back/tokenizer_config.json copy/tokenizer_config.json || fail "the tokenizer is not copied"
+refused 'model from=back; export weights back/' 'back/: the model was read from this folder; write it to another one'
+refused 'model from=back; pe alibi; export weights no/' "a config of llama can't express the encoding 'alibi'"
+refused 'model from=back; export weights no/ moments=on' 'a folder for transformers has no moments'
+refused 'model tiny; export weights no/' "arm 1 did not come from 'model from=PATH'"
+refused 'model from=back; model layers=1; export weights no/' "arm 1 did not come from 'model from=PATH'"
+[ ! -e no ] || fail "a refused export leaves a folder"
+
+# ---- a model by its name in Hugging Face's cache, whose files are links
+mkdir -p hub/models--org--tiny/{refs,blobs,snapshots/c0ffee} hub/models--lost/refs hub/models--one/snapshots/beef
+for file in config.json model.safetensors; do
+    cp "back/$file" "hub/models--org--tiny/blobs/$file"
+    ln -s "../../blobs/$file" "hub/models--org--tiny/snapshots/c0ffee/$file"
+done
+printf c0ffee >hub/models--org--tiny/refs/main
+printf dead >hub/models--lost/refs/main
+cp m/moved.gguf hub/models--one/snapshots/beef/some.gguf
+unset HF_HUB_CACHE HF_HOME XDG_CACHE_HOME
+for setting in "HF_HUB_CACHE=$PWD/hub" "HF_HOME=$WORK" "XDG_CACHE_HOME=$PWD/cache" "HOME=$PWD/user"; do
+    mkdir -p cache/huggingface user/.cache/huggingface
+    ln -sfn "$PWD/hub" cache/huggingface/hub
+    ln -sfn "$PWD/hub" user/.cache/huggingface/hub
+    env "$setting" "$PEWTER" -c 'model from=org/tiny' >said 2>&1 || fail "$setting: $(cat said)"
+    said 'hub/models--org--tiny/snapshots/c0ffee: llama, 13.2 k parameters'
+done
+export HF_HUB_CACHE=$PWD/hub HOME=$PWD/user
+"$PEWTER" -c 'model from=one' >said 2>&1 || fail "$(cat said)"
+said 'hub/models--one/snapshots/beef/some.gguf: llama'
+refused 'model from=org/none' "org/none: there is no such file or folder, and no model of this name in the Hugging Face cache \($PWD/hub, $PWD/user/.cache/huggingface/hub\)"
+refused 'model from=lost' "lost: refs/main of '.*hub/models--lost' names dead, which snapshots lacks"
+rm hub/models--org--tiny/refs/main
+mkdir hub/models--org--tiny/snapshots/other
+refused 'model from=org/tiny' "has no refs/main, and not one snapshot"

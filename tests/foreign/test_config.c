@@ -81,6 +81,7 @@ static void test_faults(void **state)
         {"gpt2", "add_cross_attention", "true", "attends to another one"},
         {"gpt2", "n_positions", "65", "has the shape [64,16]; the config needs [65,16]"},
         {"opt", "do_layer_norm_before", "false", "do_layer_norm_before: false"},
+        {"opt", "max_position_embeddings", "66", "has the shape [66,16]; the config needs [68,16]"},
         {"opt", "word_embed_proj_dim", "8", "narrower than the model"},
         {"bloom", "apply_residual_connection_post_layernorm", "true", "before the norm only"},
         {"mpt", "attn_config", "{\"clip_qkv\":8}", "clip_qkv: pewter does not clip"},

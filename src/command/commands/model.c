@@ -37,7 +37,8 @@ struct also {
 static const struct pw_opt also_opts[] = {
     PW_ARM_OPT(offsetof(struct also, arm)),
     {"from", PW_OPT_TEXT, offsetof(struct also, from), NULL, 0, 0, NULL, sizeof((struct also *)0)->from,
-     "a model of another program: a folder with config.json and safetensors, or a .gguf file"},
+     "a model of another program: a folder with config.json and safetensors, a .gguf file, or its name in "
+     "Hugging Face's cache"},
     {0},
 };
 
@@ -144,6 +145,8 @@ const struct pw_command pw_cmd_model = {
         "from=PATH reads a trained model of another program, with its encoding and context: a folder with\n"
         "config.json and model.safetensors (or shards), or a .gguf file. Families: GPT-2, GPT-NeoX, GPT-J,\n"
         "LLaMA, Mistral, Qwen2, Qwen3, SmolLM3, BLOOM, MPT, OPT, Gemma 1 to 3. A note shows its encoding.\n"
+        "from=gpt2 or from=ORG/NAME finds a model that Hugging Face's programs have fetched to this disk.\n"
+        "'export weights FOLDER/' writes it for transformers.\n"
         "With its tokenizer the task becomes text, otherwise numbers ('task ids'): prompt 17 4.",
     .where = PW_AT_LAB,
     .opts = pw_config_opts,

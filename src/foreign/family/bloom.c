@@ -43,4 +43,5 @@ static const struct pw_map_row rows[] = {
 
 static const char *const prefixes[] = {"transformer.", "", NULL};
 
-const struct pw_family pw_family_bloom = {.type = "bloom", .read = read, .rows = rows, .prefixes = prefixes};
+const struct pw_family pw_family_bloom = {
+    .type = "bloom", .model_class = "BloomForCausalLM", .read = read, .rows = rows, .prefixes = prefixes};

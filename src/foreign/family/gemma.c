@@ -71,11 +71,17 @@ static const char *const ignored[] = {"*rotary_emb.inv_freq", "*vision_tower.*",
                                       NULL};
 
 #define LIKE_LLAMA .rows = pw_llama_rows, .prefixes = pw_llama_prefixes, .ignored = ignored
-const struct pw_family pw_family_gemma = {.type = "gemma", .read = read_gemma, LIKE_LLAMA};
-const struct pw_family pw_family_gemma2 = {.type = "gemma2", .read = read_gemma2, LIKE_LLAMA};
-const struct pw_family pw_family_gemma3_text = {.type = "gemma3_text", .read = read_gemma3_text, LIKE_LLAMA};
+const struct pw_family pw_family_gemma = {
+    .type = "gemma", .model_class = "GemmaForCausalLM", .read = read_gemma, LIKE_LLAMA};
+const struct pw_family pw_family_gemma2 = {
+    .type = "gemma2", .model_class = "Gemma2ForCausalLM", .read = read_gemma2, LIKE_LLAMA};
+const struct pw_family pw_family_gemma3_text = {
+    .type = "gemma3_text", .model_class = "Gemma3ForCausalLM", .read = read_gemma3_text, LIKE_LLAMA};
 const struct pw_family pw_family_gemma3 = {.type = "gemma3",
+                                           .model_class = "Gemma3ForConditionalGeneration",
                                            .read = read_gemma3,
                                            .rows = pw_llama_rows,
                                            .prefixes = text_prefixes,
-                                           .ignored = ignored};
+                                           .ignored = ignored,
+                                           .part = "text_config",
+                                           .of_part = &pw_family_gemma3_text};

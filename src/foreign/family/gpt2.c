@@ -43,5 +43,9 @@ static const struct pw_map_row rows[] = {
 static const char *const prefixes[] = {"transformer.", "", NULL};
 static const char *const ignored[] = {"*h.*.attn.bias", "*h.*.attn.masked_bias", NULL}; /* causal masks */
 
-const struct pw_family pw_family_gpt2 = {
-    .type = "gpt2", .read = read, .rows = rows, .prefixes = prefixes, .ignored = ignored};
+const struct pw_family pw_family_gpt2 = {.type = "gpt2",
+                                         .model_class = "GPT2LMHeadModel",
+                                         .read = read,
+                                         .rows = rows,
+                                         .prefixes = prefixes,
+                                         .ignored = ignored};

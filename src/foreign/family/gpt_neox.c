@@ -40,5 +40,9 @@ static const char *const prefixes[] = {"gpt_neox.", "", NULL};
 static const char *const ignored[] = {"*layers.*.attention.bias", "*layers.*.attention.masked_bias",
                                       "*rotary_emb.inv_freq", NULL};
 
-const struct pw_family pw_family_gpt_neox = {
-    .type = "gpt_neox", .read = read, .rows = rows, .prefixes = prefixes, .ignored = ignored};
+const struct pw_family pw_family_gpt_neox = {.type = "gpt_neox",
+                                             .model_class = "GPTNeoXForCausalLM",
+                                             .read = read,
+                                             .rows = rows,
+                                             .prefixes = prefixes,
+                                             .ignored = ignored};

@@ -46,5 +46,9 @@ static const char *const prefixes[] = {"transformer.", "", NULL};
 static const char *const ignored[] = {"*h.*.attn.bias", "*h.*.attn.masked_bias", "*h.*.attn.embed_positions",
                                       NULL};
 
-const struct pw_family pw_family_gptj = {
-    .type = "gptj", .read = read, .rows = rows, .prefixes = prefixes, .ignored = ignored};
+const struct pw_family pw_family_gptj = {.type = "gptj",
+                                         .model_class = "GPTJForCausalLM",
+                                         .read = read,
+                                         .rows = rows,
+                                         .prefixes = prefixes,
+                                         .ignored = ignored};

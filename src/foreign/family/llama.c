@@ -117,7 +117,7 @@ const struct pw_map_row pw_llama_rows[] = {
     {"layers.*.attn.q_norm", "layers.*.self_attn.q_norm", PW_MAP_GAIN | PW_MAP_ROTATED, 0},
     {"layers.*.attn.k_norm", "layers.*.self_attn.k_norm", PW_MAP_GAIN | PW_MAP_ROTATED, 0},
     {"layers.*.norm1_post", "layers.*.post_attention_layernorm", PW_MAP_GAIN, 0},
-    {"layers.*.norm2", "layers.*.pre_feedforward_layernorm", PW_MAP_GAIN, 0},
+    {"layers.*.norm2", "layers.*.pre_feedforward_layernorm", PW_MAP_GAIN | PW_MAP_POST, 0},
     {"layers.*.norm2", "layers.*.post_attention_layernorm", PW_MAP_GAIN, 0},
     {"layers.*.norm2_post", "layers.*.post_feedforward_layernorm", PW_MAP_GAIN, 0},
     {"layers.*.mlp.gate", "layers.*.mlp.gate_proj", 0, 0},
@@ -132,8 +132,16 @@ const char *const pw_llama_prefixes[] = {"model.", "", NULL};
 static const char *const ignored[] = {"*rotary_emb.inv_freq", NULL};
 
 #define LIKE_LLAMA .rows = pw_llama_rows, .prefixes = pw_llama_prefixes, .ignored = ignored
-const struct pw_family pw_family_llama = {.type = "llama", .read = read_llama, LIKE_LLAMA};
-const struct pw_family pw_family_mistral = {.type = "mistral", .read = read_mistral, LIKE_LLAMA};
-const struct pw_family pw_family_qwen2 = {.type = "qwen2", .read = read_qwen2, LIKE_LLAMA};
-const struct pw_family pw_family_qwen3 = {.type = "qwen3", .read = read_qwen3, LIKE_LLAMA};
-const struct pw_family pw_family_smollm3 = {.type = "smollm3", .read = read_smollm3, LIKE_LLAMA};
+const struct pw_family pw_family_llama = {
+    .type = "llama", .model_class = "LlamaForCausalLM", .read = read_llama, .mlp_bias = true, LIKE_LLAMA};
+const struct pw_family pw_family_mistral = {
+    .type = "mistral", .model_class = "MistralForCausalLM", .read = read_mistral, LIKE_LLAMA};
+const struct pw_family pw_family_qwen2 = {
+    .type = "qwen2", .model_class = "Qwen2ForCausalLM", .read = read_qwen2, LIKE_LLAMA};
+const struct pw_family pw_family_qwen3 = {
+    .type = "qwen3", .model_class = "Qwen3ForCausalLM", .read = read_qwen3, LIKE_LLAMA};
+const struct pw_family pw_family_smollm3 = {.type = "smollm3",
+                                            .model_class = "SmolLM3ForCausalLM",
+                                            .read = read_smollm3,
+                                            .mlp_bias = true,
+                                            LIKE_LLAMA};

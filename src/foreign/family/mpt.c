@@ -54,4 +54,5 @@ static const struct pw_map_row rows[] = {
 
 static const char *const prefixes[] = {"transformer.", "", NULL};
 
-const struct pw_family pw_family_mpt = {.type = "mpt", .read = read, .rows = rows, .prefixes = prefixes};
+const struct pw_family pw_family_mpt = {
+    .type = "mpt", .model_class = "MptForCausalLM", .read = read, .rows = rows, .prefixes = prefixes};

@@ -44,4 +44,5 @@ static const struct pw_map_row rows[] = {
 
 static const char *const prefixes[] = {"model.decoder.", "decoder.", "", NULL};
 
-const struct pw_family pw_family_opt = {.type = "opt", .read = read, .rows = rows, .prefixes = prefixes};
+const struct pw_family pw_family_opt = {
+    .type = "opt", .model_class = "OPTForCausalLM", .read = read, .rows = rows, .prefixes = prefixes};

@@ -51,6 +51,22 @@ static const struct pw_opt weights_opts[] = {{.name = "moments",
                                              PW_REPLICA_OPT(struct weights, replica),
                                              {.name = NULL}};
 
+static enum pw_code save_checkpoint(struct pw_lab *lab, const struct pw_replica *arm, const char *path,
+                                    bool moments, struct pw_err *err)
+{
+    struct pw_str task = {0};
+    pw_taskset_print(&lab->tasks, &task);
+    struct pw_checkpoint_info info = pw_lab_describe(lab, arm, task.s);
+    enum pw_code code = pw_checkpoint_save(arm->model, path, &info, moments, err);
+    pw_str_fini(&task);
+    if (code == PW_OK) {
+        struct pw_event *e = pw_lab_event(PW_EV_CHECKPOINT, arm);
+        pw_text_copy(e->u.checkpoint.text, sizeof e->u.checkpoint.text, path);
+        pw_lab_emit(lab, e);
+    }
+    return code;
+}
+
 static enum pw_code export_weights(struct pw_lab *lab, const char *path, const struct pw_args *args,
                                    struct pw_err *err)
 {
@@ -60,18 +76,13 @@ static enum pw_code export_weights(struct pw_lab *lab, const char *path, const s
     enum pw_code code = pw_args_opts(args, weights_opts, &o, err);
     if (code == PW_OK)
         code = pw_scope_replica(lab, &arm, "export weights", o.replica, err);
-    if (code != PW_OK)
-        return code;
-    struct pw_str task = {0};
-    pw_taskset_print(&lab->tasks, &task);
-    struct pw_checkpoint_info info = pw_lab_describe(lab, arm, task.s);
-    code = pw_checkpoint_save(arm->model, path, &info, o.moments, err);
-    pw_str_fini(&task);
-    if (code == PW_OK) {
-        struct pw_event *e = pw_lab_event(PW_EV_CHECKPOINT, arm);
-        pw_text_copy(e->u.checkpoint.text, sizeof e->u.checkpoint.text, path);
-        pw_lab_emit(lab, e);
-    }
+    if (code == PW_OK && !pw_text_ends(path, ".safetensors"))
+        return o.moments ? pw_fail(err, PW_EUSER,
+                                   "export weights: moments=on: a folder for transformers has no moments; "
+                                   "write a file whose name ends in .safetensors")
+                         : pw_lab_export_family(arm, path, err);
+    if (code == PW_OK)
+        code = save_checkpoint(lab, arm, path, o.moments, err);
     return code;
 }
 
@@ -329,14 +340,14 @@ static enum pw_code export_sheet(const struct pw_lab *lab,
 }
 
 static const struct {
-    const char *name, *endings; /* the first ending is the default; NULL: a folder */
+    const char *name, *endings; /* NULL: a folder; the ending / stands for one as well */
     enum pw_code (*run)(struct pw_lab *, const char *, const struct pw_args *, struct pw_err *);
     enum pw_code (*sheet)(const struct pw_snapshot *, const char *, struct pw_err *); /* export_sheet.c */
     const struct pw_opt *opts;                                                        /* NULL: none */
     bool job;    /* runs as a job, which reports when the file is complete */
     bool prompt; /* reads the pinned prompt */
 } kinds[] = {
-    {"weights", ".safetensors", export_weights, NULL, weights_opts, false, false},
+    {"weights", ".safetensors /", export_weights, NULL, weights_opts, false, false},
     {"attention", ".npz", export_attention, NULL, replica_opts, false, true},
     {"logits", ".npz", export_logits, NULL, replica_opts, false, true},
     {"step", ".json", pw_lab_export_step, NULL, replica_opts, false, true},
@@ -370,6 +381,8 @@ static bool ends_in(const char *path, const char *endings)
 {
     const char *dot = strrchr(path, '.'), *at = dot != NULL ? strstr(endings, dot) : NULL;
     size_t n = dot != NULL ? strlen(dot) : 0;
+    if (pw_text_ends(endings, "/") && pw_export_is_folder(path))
+        return true;
     return at != NULL && n >= 2 && (at[n] == '\0' || at[n] == ' ');
 }
 

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/opt.h"
 #include "sessions/fold.h"
+#include <stdbool.h>
 
 /* Write rows of measurements of every replica of every arm. The format is CSV (RFC 4180), or JSON Lines if
  * path ends in .jsonl. The file appears complete or not at all. */
@@ -20,6 +21,14 @@ enum pw_code pw_export_tensorboard(const struct pw_snapshot *record, const char 
 struct pw_lab;
 struct pw_args;
 
+/* ---- export_family.c */
+struct pw_replica;
+/* Does a path name a folder: one that is there, or by a / at its end? */
+bool pw_export_is_folder(const char *path);
+/* Write an arm of `model from=` as a folder for transformers (pw_foreign_write). Its source must still be
+ * there. */
+enum pw_code pw_lab_export_family(const struct pw_replica *arm, const char *folder, struct pw_err *err);
+
 /* ---- export_step.c */
 enum pw_code pw_lab_export_step(struct pw_lab *lab, const char *path, const struct pw_args *args,
                                 struct pw_err *err);
@@ -30,7 +39,6 @@ enum pw_code pw_lab_export_formula(struct pw_lab *lab, const char *path, const s
 extern const struct pw_opt pw_formula_opts[];
 
 /* ---- export_numbers.c: the tables of an encoding as .npz. length 0: as many positions as the model has */
-struct pw_replica;
 enum pw_code pw_lab_export_numbers(const struct pw_replica *arm, const char *path, int length,
                                    struct pw_err *err);
 

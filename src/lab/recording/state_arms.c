@@ -26,6 +26,7 @@ static const char *const alterations[] = {"not",   "task",       "optim", "heads
                                           "tuned", "transplant", "file",  NULL};
 
 #define ALTERED "altered"
+#define SOURCE  "source"
 
 static const struct pw_opt arm_fields[] = {
     {.name = "arm", .type = PW_OPT_INT, .offset = OF(id), .min = 1, .max = PW_MAX_ARMS},
@@ -51,6 +52,11 @@ static const struct pw_opt arm_fields[] = {
     {.name = "check_of", .type = PW_OPT_INT, .offset = OF(check_of), .max = PW_MAX_ITEM},
     {.name = "checked", .type = PW_OPT_INT, .offset = OF(check.samples), .max = PW_MAX_ITEM},
     {.name = "check_exact", .type = PW_OPT_INT, .offset = OF(check.exact), .max = PW_MAX_ITEM},
+    {.name = SOURCE,
+     .type = PW_OPT_TEXT,
+     .offset = OF(source),
+     .def = "",
+     .size = sizeof((struct pw_replica *)0)->source},
     {.name = ALTERED, .type = PW_OPT_CHOICE, .offset = OF(altered), .def = "not", .choices = alterations},
     {.name = NULL}};
 
@@ -74,6 +80,8 @@ static enum pw_code save_arm(cJSON *list, const struct pw_replica *arm, struct p
         return pw_fail(err, PW_ENOMEM, "out of memory");
     if (arm->altered == PW_ALTERED_NOT) /* so that older versions can read the state */
         cJSON_DeleteItemFromObjectCaseSensitive(object, ALTERED);
+    if (arm->source[0] == '\0')
+        cJSON_DeleteItemFromObjectCaseSensitive(object, SOURCE);
     enum pw_code code = pw_checkpoint_image(arm->model, info, &images->at[i].bytes, &images->at[i].n, err);
     images->n += code == PW_OK;
     return code;

@@ -121,6 +121,7 @@ enum pw_code pw_lab_set_model(struct pw_lab *lab, struct pw_replica *arm, const 
     int n = pw_lab_collect(lab, arm->id, settings);
     for (int i = 0; i < n; i++) {
         snprintf(settings[i].preset, sizeof settings[i].preset, "%s", preset);
+        settings[i].source[0] = '\0';
         settings[i].cfg = *cfg;
         settings[i].optim = *optim;
     }

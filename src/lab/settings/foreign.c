@@ -136,6 +136,7 @@ static enum pw_code import(struct pw_lab *lab, struct pw_replica *arm, struct pw
     struct pw_replica settings = *arm, fresh;
     struct pw_taskset old = lab->tasks, other = {0};
     settings.replica = 1;
+    snprintf(settings.source, sizeof settings.source, "%s", path);
     note_size(lab, info, path);
     enum pw_code code = settle(f, &settings, context, err);
     if (code == PW_OK)
@@ -156,11 +157,14 @@ static enum pw_code import(struct pw_lab *lab, struct pw_replica *arm, struct pw
 enum pw_code pw_lab_import_model(struct pw_lab *lab, struct pw_replica *arm, const char *path, int context,
                                  struct pw_err *err)
 {
-    struct pw_foreign *f;
-    enum pw_code code = pw_foreign_open(&f, path, true, err);
+    struct pw_foreign *f = NULL;
+    struct pw_str found = {0};
+    enum pw_code code = pw_foreign_find(path, &found, err);
     if (code == PW_OK)
-        code = import(lab, arm, f, path, context, err);
-    if (f != NULL)
-        pw_foreign_close(f);
+        code = pw_foreign_open(&f, found.s, true, err);
+    if (code == PW_OK)
+        code = import(lab, arm, f, found.s, context, err);
+    pw_foreign_close(f);
+    pw_str_fini(&found);
     return code;
 }

@@ -83,6 +83,7 @@ enum pw_code pw_lab_import_weights(struct pw_lab *lab, const char *path, struct 
         settings.optim = info->optim;
         settings.seed = info->seed;
         snprintf(settings.preset, sizeof settings.preset, "imported");
+        settings.source[0] = '\0';
     }
     if (other.n > 0)
         lab->tasks = other; /* the model is built for its vocabulary */
