@@ -49,10 +49,8 @@ void pw_att_take_long(struct pw_att *w, const struct pw_ui *ui)
     w->kept = same_map(&kept->key, &key) ? kept : NULL;
 }
 
-void pw_att_forget_long(struct pw_ui *ui)
+static void free_long(struct pw_att_long *kept)
 {
-    struct pw_att_long *kept = ui->attention.kept;
-
     if (kept != NULL) {
         free(kept->row_top);
         free(kept->received);
@@ -60,7 +58,13 @@ void pw_att_forget_long(struct pw_ui *ui)
         free(kept->unseen);
     }
     free(kept);
-    ui->attention.kept = NULL;
+}
+
+void pw_att_forget_long(struct pw_ui *ui)
+{
+    free_long(ui->attention.kept);
+    free_long(ui->attention.before);
+    ui->attention.kept = ui->attention.before = NULL;
 }
 
 /* ---- reading the pairs */
@@ -181,11 +185,16 @@ void pw_att_keep_long(struct pw_ui *ui, const struct pw_att *w, int pool)
 
     if (w->T <= SHORT || (w->kept != NULL && w->kept->pool == pool && w->kept->scale == scale))
         return;
-    pw_att_forget_long(ui);
+    struct pw_att_long *before = ui->attention.before;
+    struct pw_att_map_key key = key_of(ui, w);
+    ui->attention.before = ui->attention.kept;
+    ui->attention.kept = before;
+    if (before != NULL && same_map(&before->key, &key) && before->pool == pool && before->scale == scale)
+        return; /* the readout below the map has one line more or less, as before */
+    free_long(before);
     struct pw_att_long *out = pw_alloc(1, sizeof *out);
     size_t T = (size_t)w->T;
-    *out =
-        (struct pw_att_long){.key = key_of(ui, w), .pool = pool, .scale = scale, .top = w->is_signed ? 0 : 1};
+    *out = (struct pw_att_long){.key = key, .pool = pool, .scale = scale, .top = w->is_signed ? 0 : 1};
     out->side = pool > 1 ? (w->T + pool - 1) / pool : 0;
     size_t cells = (size_t)out->side * out->side;
     out->row_top = pw_alloc(T, sizeof *out->row_top);

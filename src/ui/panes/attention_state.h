@@ -42,8 +42,9 @@ struct pw_attention_state {
         int layer, head; /* the map shown; clamped when read */
         bool score;      /* its scores, instead of probabilities */
     } file;
-    struct pw_att_ref *ref;   /* owned: the map to compare with; NULL: none */
-    uint64_t last_ref;        /* id of the latest reference */
-    struct pw_att_long *kept; /* owned; NULL: none. settle keeps it, so that a frame reads no pairs */
+    struct pw_att_ref *ref;     /* owned: the map to compare with; NULL: none */
+    uint64_t last_ref;          /* id of the latest reference */
+    struct pw_att_long *kept;   /* owned; NULL: none. settle keeps it, so that a frame reads no pairs */
+    struct pw_att_long *before; /* owned; NULL: none. The one before kept */
 };
 #endif

@@ -361,7 +361,7 @@ void pw_att_forget(struct pw_ui *ui)
 
 void pw_att_own_reference(struct pw_ui *copy)
 {
-    copy->attention.kept = NULL; /* made again when the copy is settled */
+    copy->attention.kept = copy->attention.before = NULL; /* made again when the copy is settled */
     if (copy->attention.ref == NULL)
         return;
     struct pw_att_ref *own = pw_copy(copy->attention.ref, 1, sizeof *own);
