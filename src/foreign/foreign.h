@@ -45,8 +45,8 @@ void pw_foreign_pe(const struct pw_foreign *f, int context, struct pw_str *out);
 /* Checks that cfg, which is info's with another context, and pe fit to the tensors. Then creates a model with
  * them, one tensor after the other, so that besides the model only the largest tensor takes memory. Tensors
  * of pe that the file does not have, those of another encoding, are drawn from seed; and without own_pe all
- * of pe's. The model keeps what the file says about positions as its origin, and if the file was opened with a
- * digest its source (pw_model_source). */
+ * of pe's. The model keeps what the file says about positions as its origin, and if the file was opened with
+ * a digest its source (pw_model_source). */
 enum pw_code pw_foreign_model(struct pw_model **out, struct pw_foreign *f, const struct pw_backend_ops *ops,
                               struct pw_backend *be, const struct pw_config *cfg,
                               const struct pw_pe_use_opts *pe, bool own_pe, uint64_t seed,

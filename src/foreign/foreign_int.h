@@ -10,8 +10,8 @@ struct pw_foreign {
     struct pw_placing map;
     struct pw_positions at;
     char *path;
-    cJSON *config; /* its config.json, or what a GGUF file says in that form */
-    cJSON *origin; /* pw_origin_begin */
+    cJSON *config;                     /* its config.json, or what a GGUF file says in that form */
+    cJSON *origin;                     /* pw_origin_begin */
     struct pw_source_files source;     /* files: without a digest none */
     struct pw_source_file config_file; /* config.json; bytes 0: there is none */
 };

@@ -79,7 +79,7 @@ void layer_free(struct layer *k)
 
 void layer_reference(const struct pw_backend_ops *ops, struct layer *k)
 {
-    struct pw_mat m = {k->w, k->out, k->in, NULL};
+    struct pw_mat m = {.w = k->w, .out = k->out, .in = k->in};
     ops->linear_fwd(NULL, k->y, k->pre, k->x, &m, k->bias, layer_added(k), k->act, k->R);
     ops->linear_dx(NULL, k->dx, k->dy, &m, k->act, k->saved, k->scale, k->R);
     ops->linear_dw(NULL, k->dw, k->d_bias, k->dy, k->x, k->add, k->out, k->in, k->R);

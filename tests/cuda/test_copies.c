@@ -43,7 +43,7 @@ static float *elsewhere(struct fixture *f, size_t n)
 static struct pw_mat matrix(struct fixture *f, int out, int in)
 {
     size_t n = (size_t)out * (size_t)in;
-    struct pw_mat m = {elsewhere(f, n), out, in, ops->alloc(f->be, 4 * n)};
+    struct pw_mat m = {.w = elsewhere(f, n), .out = out, .in = in, .pack = ops->alloc(f->be, 4 * n)};
     ops->prepare(f->be, &m, 1);
     return m;
 }

@@ -60,7 +60,7 @@ static void reference(struct layer *k, bool bf16)
     size_t nw = (size_t)k->out * (size_t)k->in;
     float *x = rounded(k->x, nx), *dy = rounded(k->dy, ny), *w = rounded(k->w, nw);
     float *unused = calloc(nw, sizeof *unused);
-    struct pw_mat m = {w, k->out, k->in, NULL};
+    struct pw_mat m = {.w = w, .out = k->out, .in = k->in};
     assert_non_null(unused);
     ref_double.linear_fwd(NULL, k->y, k->pre, x, &m, k->bias, layer_added(k), k->act, k->R);
     ref_double.linear_dx(NULL, k->dx, dy, &m, k->act, k->saved, k->scale, k->R);
@@ -77,7 +77,7 @@ static void reference(struct layer *k, bool bf16)
 static void run(struct pw_backend *be, struct layer *d, bool bf16, bool swapped)
 {
     struct pw_ctx *c = &be->ctx;
-    struct pw_mat m = {d->w, d->out, d->in, NULL};
+    struct pw_mat m = {.w = d->w, .out = d->out, .in = d->in};
     if (bf16) {
         m.pack = device_floats(NULL, pw_cuda_bf16_pack_floats(d->out, d->in, false), 0);
         pw_cuda_bf16_prepare(be, &m, 1);
@@ -128,7 +128,7 @@ static void test_no_rows(void **state)
     struct pw_backend *be = open_fast(PW_PRODUCTS_BF16);
     (void)state;
     for (int add = 0; add < 2; add++) {
-        struct pw_mat m = {NULL, 3, 2, NULL};
+        struct pw_mat m = {.out = 3, .in = 2};
         float *dw = device_floats(old, 6, 0), *d_bias = device_floats(old, 3, 0);
         pw_cuda_fast_linear_fwd(&be->ctx, NULL, NULL, NULL, &m, NULL, NULL, PW_ACT_RELU, 0);
         pw_cuda_fast_linear_dx(&be->ctx, NULL, NULL, &m, PW_ACT_RELU, NULL, 1, 0);
@@ -147,7 +147,8 @@ static void test_failures_stick(void **state)
     struct pw_err err;
     struct pw_backend *be = open_fast(PW_PRODUCTS_BF16);
     float *x = device_floats(ones, 4, 0), *y = device_floats(ones, 4, 0), want[4];
-    struct pw_mat m = {x, 2, 2, device_floats(NULL, pw_cuda_bf16_pack_floats(2, 2, false), 0)};
+    struct pw_mat m = {
+        .w = x, .out = 2, .in = 2, .pack = device_floats(NULL, pw_cuda_bf16_pack_floats(2, 2, false), 0)};
     (void)state;
     pw_cuda_bf16_prepare(be, &m, 1);
     assert_int_equal(pw_cuda_sync(be, &err), PW_OK);

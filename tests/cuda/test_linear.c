@@ -83,7 +83,7 @@ static void test_ends_on_all_exponents(void **state)
     static const uint32_t low[] = {0, 1, 0x8000, 0xffff, 0x5a5a};
     enum { N = 1 << 16 };
     float *x = malloc(N * sizeof *x), *y = malloc(N * sizeof *y), *dx = malloc(N * sizeof *dx), one = 1.0f;
-    struct pw_mat m = {&one, 1, 1, NULL};
+    struct pw_mat m = {.w = &one, .out = 1, .in = 1};
     (void)state;
     assert_true(x && y && dx);
     for (size_t l = 0; l < sizeof low / sizeof *low; l++)

@@ -155,7 +155,8 @@ static void test_other_model(void **state)
     struct pw_checkpoint *c = image_of(m, pw_checkpoint_image, &bytes, &st);
     pw_model_set_source(m, NULL);
     assert_int_equal(pw_checkpoint_load(c, m, &err), PW_EUSER);
-    assert_non_null(strstr(err.msg, "has no weights: it is part of a session, and refers to those of m/l.gguf"));
+    assert_non_null(
+        strstr(err.msg, "has no weights: it is part of a session, and refers to those of m/l.gguf"));
     file.sha[0] = 'c';
     other.files = &file;
     pw_model_set_source(m, &other);
@@ -170,8 +171,9 @@ static void test_other_model(void **state)
 /* A forged reference is refused. */
 static void test_forged(void **state)
 {
-#define FILES(name, sha, bytes) \
-    ("{\"path\":\"m\",\"pe\":true,\"files\":[{\"name\":" name ",\"sha256\":\"" sha "\",\"bytes\":" bytes "}]}")
+#define FILES(name, sha, bytes)                                                                              \
+    ("{\"path\":\"m\",\"pe\":true,\"files\":[{\"name\":" name ",\"sha256\":\"" sha "\",\"bytes\":" bytes     \
+     "}]}")
     static const char *const forged[] = {
         "7",
         "{\"path\":\"m\",\"pe\":true,\"files\":[]}",

@@ -26,7 +26,7 @@ static float *rounded(const float *x, size_t n)
 
 static struct pw_mat rounded_mat(const struct pw_mat *m)
 {
-    return (struct pw_mat){rounded(m->w, (size_t)m->out * (size_t)m->in), m->out, m->in, NULL};
+    return (struct pw_mat){.w = rounded(m->w, (size_t)m->out * (size_t)m->in), .out = m->out, .in = m->in};
 }
 
 static void fwd(struct pw_ctx *c, float *y, float *pre, const float *x, const struct pw_mat *m,

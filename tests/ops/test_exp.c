@@ -66,13 +66,12 @@ static void reference(enum pw_act act, double x, double *f, double *g)
 static void sweep_act(struct pw_ctx *c, int chunk, int worker, void *arg)
 {
     struct sweep *s = arg;
-    float w = 1.0f, pack[64] = {1.0f};
-    struct pw_mat m = {&w, 1, 1, pack};
+    float w = 1.0f, pack[32] = {1.0f}, back[32] = {1.0f};
+    struct pw_mat m = {.w = &w, .out = 1, .in = 1, .pack = pack, .back = back};
     float *x = malloc(POINTS * sizeof *x), *y = malloc(POINTS * sizeof *y), *d = malloc(POINTS * sizeof *d);
     float *one = malloc(POINTS * sizeof *one);
     (void)chunk;
     (void)worker;
-    pack[32] = 1.0f; /* both packs of the 1x1 matrix */
     for (int i = 0; i < POINTS; i++) {
         x[i] = s->lo + (s->hi - s->lo) * (float)i / (float)(POINTS - 1);
         one[i] = 1.0f;
