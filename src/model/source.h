@@ -34,12 +34,14 @@ void pw_source_free(struct pw_source_files *s); /* NULL is a no-op */
 /* Have they the same files, by name, size and SHA-256? */
 bool pw_source_same(const struct pw_source_files *a, const struct pw_source_files *b);
 
+/* ---- checkpoint_source.c */
 /* Returns the JSON object, which the caller frees (cJSON_Delete); NULL without memory. */
 struct cJSON *pw_source_json(const struct pw_source_files *s);
 /* Reads the object of an untrusted file, which messages call `what`. *out is NULL on failure: PW_EUSER. */
 enum pw_code pw_source_read(struct pw_source_files **out, const struct cJSON *json, const char *what,
                             struct pw_err *err);
 
+/* ---- source.c */
 struct pw_model;
 /* Returns the files of the parameters, which the model owns; NULL: it has none, or a parameter has changed.
  * Parameters of another encoding count as changes of the encoding's parameters alone. */
