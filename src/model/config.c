@@ -88,7 +88,7 @@ const struct pw_opt pw_optim_opts[] = {
      "schedule of the learning rate after warm-up"},
     {"floor", PW_OPT_FLOAT, OF(floor), "0.05", 0, 1, NULL, 0, "final learning rate, as a fraction of lr"},
     {"batch", PW_OPT_INT, OF(batch), "32", 1, 4096, NULL, 0, "sequences per step"},
-    {"trains", PW_OPT_CHOICE, OF(trains), "all", 0, 0, trains, 0,
+    {"trains", PW_OPT_CHOICE, OF(trains), "all", 0, 0, trains, PW_OPT_LATER,
      "parameters that steps change: all; norms and the encoding's; only the encoding's"},
     {0},
 };

@@ -1,6 +1,6 @@
-/* metadata.c - the metadata pewter.config, pewter.vocab, pewter.task, pewter.optim, pewter.seed, pewter.step,
- * of a model from another program's file pewter.origin, in a resumable file pewter.schedule and pewter.taken,
- * in an image pewter.options, and in that of a model that is as a file gives it pewter.source (source.h).
+/* metadata.c - the metadata pewter.config, pewter.vocab, pewter.task, pewter.optim, pewter.seed, pewter.step.
+ * A model from another program's file also has pewter.origin, a resumable file pewter.schedule and
+ * pewter.taken, an image pewter.options, and that of a model as a file gives it pewter.source (source.h).
  * Each is a JSON text.
  *
  * pewter.options is "given": the encoding's options have the values that the user gave. Without it they can

@@ -32,7 +32,7 @@ typedef enum pw_code maker(struct pw_model *m, const struct pw_checkpoint_info *
 static struct pw_checkpoint *image_of(struct pw_model *m, maker *make, void **bytes, struct pw_st *st)
 {
     struct pw_checkpoint_info info = {.optim = toy_optim(""), .seed = 1, .step = 0};
-    struct pw_checkpoint *c;
+    struct pw_checkpoint *c = NULL;
     struct pw_err err;
     size_t n;
     if (make(m, &info, bytes, &n, &err) != PW_OK || pw_st_open_bytes(st, *bytes, n, "it", &err) != PW_OK ||
