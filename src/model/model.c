@@ -8,100 +8,6 @@
 #include "model/model_int.h"
 #include "model/theorem.h"
 
-/* Allocates the buffers whose size follows from the layout: parameters and their bookkeeping. */
-static enum pw_code state_alloc(struct pw_model *m, struct pw_err *err)
-{
-    size_t bytes = m->lay.size * sizeof(float);
-
-    m->p = m->ops->alloc(m->be, bytes);
-    m->host = malloc(bytes);
-    m->moved = calloc(2 * (size_t)m->lay.n, sizeof *m->moved);
-    if (!pw_seen_init(m) || m->p == NULL || m->host == NULL || m->moved == NULL)
-        return pw_fail(err, PW_ENOMEM, "out of memory: %zu parameters need %zu MiB", m->lay.size,
-                       bytes >> 20);
-    return PW_OK;
-}
-
-/* Sets the places of all packed copies for linear_dx, if backward, or for the forward pass, unless `to` is
- * NULL. Returns their floats. */
-static size_t set_packs(struct pw_model *m, bool backward, float *to)
-{
-    size_t used = 0;
-
-    for (int i = 0; i <= m->cfg.layers * PW_MATS; i++) {
-        struct pw_mat *mat = &m->mats[i];
-        float **at = backward ? &mat->back : &mat->pack;
-        size_t n = m->ops->mat_pack_floats(mat->out, mat->in, backward);
-        *at = to != NULL && n > 0 ? to + used : NULL;
-        used += (n + 15) / 16 * 16;
-    }
-    return used;
-}
-
-/* Packs for linear_dx: a model that is only looked at has none. */
-static enum pw_code reserve_packs(struct pw_model *m, struct pw_err *err)
-{
-    size_t bytes = set_packs(m, true, NULL) * sizeof(float);
-
-    if (m->back == NULL && bytes > 0)
-        m->back = m->ops->alloc(m->be, bytes);
-    else
-        bytes = 0;
-    if (m->back == NULL && bytes > 0)
-        return pw_fail(err, PW_ENOMEM, "out of memory for the packed weights");
-    set_packs(m, true, m->back);
-    if (bytes > 0)
-        m->stale |= PW_STALE_PACKS;
-    return PW_OK;
-}
-
-enum pw_code pw_model_reserve(struct pw_model *m, struct pw_err *err)
-{
-    size_t bytes = m->lay.size * sizeof(float);
-    bool one = pw_model_one_slot(m);
-
-    if (m->m == NULL)
-        m->m = m->ops->alloc(m->be, bytes);
-    if (m->v == NULL)
-        m->v = m->ops->alloc(m->be, bytes);
-    if (m->g == NULL && !one)
-        m->g = m->ops->alloc(m->be, bytes);
-    if (m->m != NULL && m->v != NULL && (m->g != NULL || one))
-        return reserve_packs(m, err);
-    return pw_fail(err, PW_ENOMEM, "out of memory: moments and gradient of %zu parameters need %zu MiB",
-                   m->lay.size, (one ? 2 : 3) * bytes >> 20);
-}
-
-static void state_free(struct pw_model *m)
-{
-    m->ops->free(m->be, m->p);
-    m->ops->free(m->be, m->m);
-    m->ops->free(m->be, m->v);
-    if (!pw_model_one_slot(m))
-        m->ops->free(m->be, m->g);
-    pw_seen_fini(m);
-    free(m->moved);
-    free(m->host);
-    pw_layout_fini(&m->lay);
-}
-
-/* Sets the matrices of the linear operations. */
-static void set_mats(struct pw_model *m)
-{
-    const struct pw_config *cfg = &m->cfg;
-    int C = cfg->width, HD = cfg->heads * cfg->head_width, F = cfg->ffn, n = cfg->layers * PW_MATS;
-
-    for (int l = 0; l < cfg->layers; l++) {
-        const struct pw_layer_at *at = &m->lay.layer[l];
-        struct pw_mat *mat = m->mats + (size_t)l * PW_MATS;
-        mat[PW_MAT_QKV] = (struct pw_mat){.w = m->p + at->qkv, .out = pw_qkv_rows(cfg), .in = C};
-        mat[PW_MAT_O] = (struct pw_mat){.w = m->p + at->o, .out = C, .in = HD};
-        mat[PW_MAT_UP] = (struct pw_mat){.w = m->p + at->up, .out = pw_up_rows(cfg), .in = C};
-        mat[PW_MAT_DOWN] = (struct pw_mat){.w = m->p + at->down, .out = C, .in = F};
-    }
-    m->mats[n] = (struct pw_mat){.w = m->p + m->lay.head, .out = cfg->vocab, .in = C};
-}
-
 /* Initial values are drawn in pieces by all workers: one worker needs seconds for 85 M normal numbers. */
 enum { PIECE = 1 << 16 };
 
@@ -150,7 +56,6 @@ void pw_model_draw(struct pw_model *m, int first, uint64_t seed)
 static enum pw_code init(struct pw_model *m, struct pw_err *err)
 {
     const struct pw_pe *pe = m->pe.pe;
-    size_t n_mats = (size_t)m->cfg.layers * PW_MATS + 1;
     enum pw_code code = pw_config_check(&m->cfg, err);
 
     if (code == PW_OK && m->ops->widest_head > 0 && m->cfg.head_width > m->ops->widest_head)
@@ -161,22 +66,16 @@ static enum pw_code init(struct pw_model *m, struct pw_err *err)
     if (code == PW_OK)
         code = pw_layout_init(&m->lay, &m->cfg, &m->pe, err);
     if (code == PW_OK)
-        code = state_alloc(m, err);
+        code = pw_memory_init(m, err);
     if (code)
         return code;
     m->workers = m->ops->workers(m->be);
     pw_ids_form(m);
-    m->mats = calloc(n_mats, sizeof *m->mats);
     m->iota = malloc((size_t)m->cfg.context * sizeof *m->iota);
     m->sums = m->ops->alloc(m->be, 2 * sizeof *m->sums);
     m->spoilt = m->ops->alloc(m->be, sizeof *m->spoilt);
-    if (m->mats == NULL || m->iota == NULL || m->sums == NULL || m->spoilt == NULL)
+    if (m->iota == NULL || m->sums == NULL || m->spoilt == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory");
-    set_mats(m);
-    m->pack = m->ops->alloc(m->be, set_packs(m, false, NULL) * sizeof(float));
-    if (m->pack == NULL)
-        return pw_fail(err, PW_ENOMEM, "out of memory for the packed weights");
-    set_packs(m, false, m->pack);
     for (int i = 0; i < m->cfg.context; i++)
         m->iota[i] = i;
     pw_model_formed(m);
@@ -329,18 +228,15 @@ void pw_model_destroy(struct pw_model *m)
     pw_plan_fini(m, &m->step_plan);
     pw_plan_fini(m, &m->eval_plan);
     pw_flights_fini(m);
-    state_free(m);
+    pw_memory_fini(m);
     m->ops->free(m->be, m->slots);
     m->ops->free(m->be, m->tap);
-    m->ops->free(m->be, m->pack);
-    m->ops->free(m->be, m->back);
     m->ops->free(m->be, m->sums);
     m->ops->free(m->be, m->spoilt);
     if (m->own != NULL)
         m->ops->close(m->own);
     free(m->tap_host);
     free(m->origin);
-    free(m->mats);
     free(m->iota);
     pw_ids_fini(m);
     pw_source_free(m->source);

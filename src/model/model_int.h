@@ -220,22 +220,27 @@ enum pw_code pw_model_reason(struct pw_model *m, enum pw_code code, struct pw_er
 /* Like pw_model_create, but leaves the parameters undefined. */
 enum pw_code pw_model_make(struct pw_model **out, const struct pw_backend_ops *ops, struct pw_backend *be,
                            const struct pw_config *cfg, const struct pw_pe_use_opts *pe, struct pw_err *err);
-/* Allocates moments and gradient, zeroed, unless they are there: the first step does it, so that a model that
- * is only looked at has its weights alone. */
-enum pw_code pw_model_reserve(struct pw_model *m, struct pw_err *err);
 /* Draws the initial values of all tensors from index `first` on; may overwrite m->host. */
 void pw_model_draw(struct pw_model *m, int first, uint64_t seed);
 void pw_model_changed(struct pw_model *m); /* call after a change of parameters or encoding */
 /* Call after the operations of a pass have changed: another encoding, heads replaced or restored. */
 void pw_model_formed(struct pw_model *m);
 
+/* ---- memory.c */
+/* Allocates the parameters, which are undefined then, and their packed copies; pw_memory_fini frees all. */
+enum pw_code pw_memory_init(struct pw_model *m, struct pw_err *err);
+void pw_memory_fini(struct pw_model *m);
+/* Allocates moments and gradient, zeroed, and packs for the backward pass, unless they are there: the first
+ * step does it, so that a model that is only looked at has its weights alone. */
+enum pw_code pw_model_reserve(struct pw_model *m, struct pw_err *err);
+
 /* ---- params.c */
 /* Lists the tensors of a configuration with their offsets; pw_layout_fini frees the list. */
-/* Returns true if steps of this kind change the tensor. */
-bool pw_param_trains(const struct pw_param *p, enum pw_trains trains);
 enum pw_code pw_layout_init(struct pw_param_layout *lay, const struct pw_config *cfg,
                             const struct pw_pe_use_opts *pe, struct pw_err *err);
 void pw_layout_fini(struct pw_param_layout *lay);
+/* Returns true if steps of this kind change the tensor. */
+bool pw_param_trains(const struct pw_param *p, enum pw_trains trains);
 /* Writes the initial values of entries first .. first+n-1 of tensor p to out [n]; first must be even. */
 void pw_param_init(const struct pw_param *p, float *out, uint64_t seed, size_t first, size_t n);
 /* Writes the tensor's shape as files store it, terminated by a 0; returns the number of dimensions. */
