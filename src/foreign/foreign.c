@@ -27,18 +27,23 @@ static enum pw_code fail_family(const char *path, const char *type, struct pw_er
     return code;
 }
 
+void pw_foreign_beside(const char *path, const char *name, struct pw_str *out)
+{
+    const char *slash = strrchr(path, '/');
+    struct stat st;
+    if (stat(path, &st) == 0 && !S_ISDIR(st.st_mode))
+        pw_str_add(out, "%.*s%s", slash != NULL ? (int)(slash - path) + 1 : 0, path, name);
+    else
+        pw_str_add(out, "%s/%s", path, name);
+}
+
 /* Reads config.json of a folder, or beside a file. */
 static enum pw_code read_json(struct pw_foreign *f, const char *path, cJSON **out, struct pw_str *name,
                               struct pw_err *err)
 {
-    struct stat st;
-    const char *slash = strrchr(path, '/');
     char *text;
     size_t size;
-    if (stat(path, &st) == 0 && !S_ISDIR(st.st_mode))
-        pw_str_add(name, "%.*sconfig.json", slash != NULL ? (int)(slash - path) + 1 : 0, path);
-    else
-        pw_str_add(name, "%s/config.json", path);
+    pw_foreign_beside(path, "config.json", name);
     enum pw_code code = pw_file_read(name->s, MAX_CONFIG, &text, &size, err);
     if (code != PW_OK)
         return code;

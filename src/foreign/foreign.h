@@ -28,6 +28,9 @@ struct pw_foreign_info {
  * ~/.cache/huggingface/hub, in this order. Fails with one line that lists where it looked. Any thread. */
 enum pw_code pw_foreign_find(const char *name, struct pw_str *out, struct pw_err *err);
 
+/* Appends the path of a file that belongs to the model at `path`: in this folder, or beside this file. */
+void pw_foreign_beside(const char *path, const char *name, struct pw_str *out);
+
 /* Opens PATH: a folder with config.json and weights, a .safetensors file with config.json beside it, or a
  * .gguf file. It reads the configuration, and checks names and shapes of all tensors, but no weights.
  *

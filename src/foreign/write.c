@@ -176,7 +176,7 @@ static enum pw_code write_tensors(struct writing *w, const char *folder, struct 
     return code;
 }
 
-/* Copies the source's files beside its weights that a tokenizer or `generate` reads. */
+/* Copies the files beside the weights at `from` that a tokenizer or `generate` reads. */
 static enum pw_code copy_others(const char *from, const char *folder, struct pw_err *err)
 {
     static const char *const names[] = {"tokenizer.json",
@@ -196,7 +196,7 @@ static enum pw_code copy_others(const char *from, const char *folder, struct pw_
         struct pw_err absent;
         pw_str_clear(&source);
         pw_str_clear(&path);
-        pw_str_add(&source, "%s/%s", from, names[i]);
+        pw_foreign_beside(from, names[i], &source);
         pw_str_add(&path, "%s/%s", folder, names[i]);
         if (pw_file_map(source.s, &bytes, &n, &absent) != PW_OK)
             continue;
@@ -208,7 +208,7 @@ static enum pw_code copy_others(const char *from, const char *folder, struct pw_
     return code;
 }
 
-/* Creates the folder. Fails if it is the source's: its mapped files must stay. */
+/* Creates the folder. Fails if it is that of the source, `from`: its mapped files must stay. */
 static enum pw_code make_folder(const char *from, const char *folder, struct pw_err *err)
 {
     struct stat a, b;
@@ -222,17 +222,6 @@ static enum pw_code make_folder(const char *from, const char *folder, struct pw_
     return PW_OK;
 }
 
-/* Appends the folder that the source's files are in. */
-static void add_folder(const char *path, struct pw_str *out)
-{
-    struct stat st;
-    const char *slash = strrchr(path, '/');
-    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-        pw_str_add(out, "%s", path);
-    else
-        pw_str_add(out, "%.*s", slash != NULL ? (int)(slash - path) : 1, slash != NULL ? path : ".");
-}
-
 static enum pw_code write_all(struct writing *w, const struct pw_foreign *source, const char *folder,
                               struct pw_err *err)
 {
@@ -243,7 +232,7 @@ static enum pw_code write_all(struct writing *w, const struct pw_foreign *source
     w->values = malloc((most + 1) * sizeof *w->values);
     if (w->values == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory for %zu MiB", most * sizeof *w->values >> 20);
-    add_folder(source->path, &from);
+    pw_foreign_beside(source->path, ".", &from);
     enum pw_code code = settle_biases(w, err);
     if (code == PW_OK)
         code = list_tensors(w, err);
@@ -254,7 +243,7 @@ static enum pw_code write_all(struct writing *w, const struct pw_foreign *source
     if (code == PW_OK)
         code = write_config(w, folder, err);
     if (code == PW_OK && pw_weights_gguf(source->map.weights) == NULL)
-        code = copy_others(from.s, folder, err);
+        code = copy_others(source->path, folder, err);
     pw_str_fini(&from);
     return code;
 }

@@ -14,14 +14,10 @@
 /* The path of file i. */
 static void add_path(struct pw_str *out, const struct pw_source_files *s, int i)
 {
-    const char *slash = strrchr(s->path, '/');
-    struct stat st;
     if (s->files[i].name[0] == '\0')
         pw_str_add(out, "%s", s->path);
-    else if (stat(s->path, &st) == 0 && !S_ISDIR(st.st_mode)) /* config.json beside a file */
-        pw_str_add(out, "%.*s%s", slash != NULL ? (int)(slash - s->path) + 1 : 0, s->path, s->files[i].name);
     else
-        pw_str_add(out, "%s/%s", s->path, s->files[i].name);
+        pw_foreign_beside(s->path, s->files[i].name, out);
 }
 
 static enum pw_code fail_file(const struct pw_source_files *s, int i, const char *why, struct pw_err *err)

@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
@@ -35,15 +34,10 @@ static enum pw_code settle(const struct pw_foreign *f, struct pw_replica *settin
 /* Appends the path of the model's tokenizer: tokenizer.json in its folder, or its GGUF file. */
 static void name_tokenizer(const char *path, struct pw_str *out)
 {
-    const char *slash = strrchr(path, '/');
-    struct stat st;
-    bool folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
     if (pw_text_ends(path, ".gguf"))
         pw_str_add(out, "%s", path);
-    else if (folder)
-        pw_str_add(out, "%s/tokenizer.json", path);
     else
-        pw_str_add(out, "%.*stokenizer.json", slash != NULL ? (int)(slash - path) + 1 : 0, path);
+        pw_foreign_beside(path, "tokenizer.json", out);
 }
 
 /* Makes the task of pewter's own text in the model's tokens. Its evaluations reach twice the trained length,
