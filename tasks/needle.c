@@ -21,7 +21,7 @@
 #include "tasks/task.h"
 #include "tasks/tokenizer.h"
 
-enum { MAX_LENGTH = 400, MAX_VOCAB = 1 << 20, MAX_DIGITS = 6, SHA = 16, MARGIN = 16, SHORT = 3 };
+enum { MAX_LENGTH = 400, MAX_VOCAB = 1 << 20, MAX_DIGITS = 6, MARGIN = 16, SHORT = 3 };
 enum { KEY, NUMBER, PLACE, FIRST };
 
 _Static_assert(FIRST + MAX_LENGTH <= PW_MAX_ITEM, "an item holds the longest sample");
@@ -31,7 +31,7 @@ struct needle_opts {
     int digits;
     struct pw_range depth;
     char tokens[384];
-    char tokenizer[SHA + 1];
+    char tokenizer[PW_TOKENIZER_DIGITS + 1];
     int vocab;
     struct pw_tokens *pieces; /* owned; NULL: bytes or characters */
     /* of the tokenizer: most tokens of a filler, and of everything else */
@@ -50,8 +50,8 @@ static const struct pw_opt opts[] = {
      sizeof((struct needle_opts *)0)->tokens,
      "what a token is: a character, a byte, or a piece of a tokenizer, whose file tokenizer.json or GGUF is "
      "named here"},
-    {"tokenizer", PW_OPT_TEXT, offsetof(struct needle_opts, tokenizer), "", 0, 0, NULL, SHA + 1,
-     "first 16 digits of the SHA-256 of the tokenizer's file; a session adds them"},
+    {"tokenizer", PW_OPT_TEXT, offsetof(struct needle_opts, tokenizer), "", 0, 0, NULL,
+     PW_TOKENIZER_DIGITS + 1, "first 16 digits of the SHA-256 of the tokenizer's file; a session adds them"},
     {"vocab", PW_OPT_INT, offsetof(struct needle_opts, vocab), "0", 0, MAX_VOCAB, NULL, PW_OPT_LATER,
      "tokens of a model that has more than the tokenizer; 0: the tokenizer's"},
     {0},
@@ -378,22 +378,9 @@ static int most_tokens(const void *o, int length)
 static enum pw_code open_tokenizer(void *o, struct pw_err *err)
 {
     struct needle_opts *opt = o;
-    char digits[65];
-    if (kind_of(opt) != PW_PIECES_TOKENS)
-        return measure(opt, err);
-    enum pw_code code = pw_tokenizer_open(&opt->pieces, opt->tokens, digits, err);
-    digits[SHA] = '\0';
-    if (code == PW_OK && opt->tokenizer[0] == '\0')
-        strcpy(opt->tokenizer, digits);
-    if (code == PW_OK && strcmp(opt->tokenizer, digits) != 0)
-        return pw_fail(
-            err, PW_EUSER,
-            "needle: %.200s is not the tokenizer that tokenizer=%s names, its SHA-256 begins with %s; "
-            "restore it, or start with a new 'task needle'",
-            opt->tokens, opt->tokenizer, digits);
-    if (code == PW_OK && opt->vocab > 0 && opt->vocab < pw_tokens_count(opt->pieces))
-        return pw_fail(err, PW_EUSER, "needle: vocab=%d: %.200s has %d tokens", opt->vocab, opt->tokens,
-                       pw_tokens_count(opt->pieces));
+    enum pw_code code = PW_OK;
+    if (kind_of(opt) == PW_PIECES_TOKENS)
+        code = pw_tokenizer_settle(&opt->pieces, "needle", opt->tokens, opt->tokenizer, opt->vocab, err);
     return code == PW_OK ? measure(opt, err) : code;
 }
 

@@ -34,7 +34,7 @@ struct text_opts {
     char path[384];
     char tokens[384];
     char sha[SHA + 1];
-    char tokenizer[SHA + 1];
+    char tokenizer[PW_TOKENIZER_DIGITS + 1];
     int vocab;
     struct pw_tokens *pieces;  /* owned; NULL: bytes or characters */
     struct pw_documents *text; /* owned; open_text loads it */
@@ -57,7 +57,7 @@ static const struct pw_opt opts[] = {
      "longer contexts, only evaluated; 0: up to twice the longest trained"},
     {"sha", PW_OPT_TEXT, offsetof(struct text_opts, sha), "", 0, 0, NULL, SHA + 1,
      "first 16 digits of the text's SHA-256, so that no other text is taken for it; a session adds them"},
-    {"tokenizer", PW_OPT_TEXT, offsetof(struct text_opts, tokenizer), "", 0, 0, NULL, SHA + 1,
+    {"tokenizer", PW_OPT_TEXT, offsetof(struct text_opts, tokenizer), "", 0, 0, NULL, PW_TOKENIZER_DIGITS + 1,
      "first 16 digits of the SHA-256 of the tokenizer's file; a session adds them, too"},
     {"vocab", PW_OPT_INT, offsetof(struct text_opts, vocab), "0", 0, MAX_VOCAB, NULL, PW_OPT_LATER,
      "tokens of a model that has more than the tokenizer, as 'model from=' sets it; 0: the tokenizer's"},
@@ -196,23 +196,9 @@ static enum pw_code check_sha(struct text_opts *opt, struct pw_err *err)
 /* Opens the tokenizer, if tokens= names one, and compares it with tokenizer=, or fills that in. */
 static enum pw_code open_tokenizer(struct text_opts *opt, struct pw_err *err)
 {
-    char digits[65];
-    if (kind_of(opt) != PW_PIECES_TOKENS)
-        return PW_OK;
-    enum pw_code code = pw_tokenizer_open(&opt->pieces, opt->tokens, digits, err);
-    digits[SHA] = '\0';
-    if (code == PW_OK && opt->tokenizer[0] == '\0')
-        strcpy(opt->tokenizer, digits);
-    if (code == PW_OK && strcmp(opt->tokenizer, digits) != 0)
-        return pw_fail(
-            err, PW_EUSER,
-            "text: %.200s is not the tokenizer that tokenizer=%s names, its SHA-256 begins with %s; "
-            "restore it, or start with a new 'task text'",
-            opt->tokens, opt->tokenizer, digits);
-    if (code == PW_OK && opt->vocab > 0 && opt->vocab < pw_tokens_count(opt->pieces))
-        return pw_fail(err, PW_EUSER, "text: vocab=%d: %.200s has %d tokens", opt->vocab, opt->tokens,
-                       pw_tokens_count(opt->pieces));
-    return code;
+    return kind_of(opt) == PW_PIECES_TOKENS
+               ? pw_tokenizer_settle(&opt->pieces, "text", opt->tokens, opt->tokenizer, opt->vocab, err)
+               : PW_OK;
 }
 
 static enum pw_code open_text(void *o, struct pw_err *err)

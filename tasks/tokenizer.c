@@ -138,3 +138,24 @@ enum pw_code pw_tokenizer_open(struct pw_tokens **t, const char *path, char digi
     free(c.data);
     return code;
 }
+
+enum pw_code pw_tokenizer_settle(struct pw_tokens **t, const char *task, const char *tokens,
+                                 char digits[PW_TOKENIZER_DIGITS + 1], int vocab, struct pw_err *err)
+{
+    char now[65];
+    enum pw_code code = pw_tokenizer_open(t, tokens, now, err);
+    if (code != PW_OK)
+        return code;
+    now[PW_TOKENIZER_DIGITS] = '\0';
+    if (digits[0] == '\0')
+        strcpy(digits, now);
+    if (strcmp(digits, now) != 0)
+        return pw_fail(err, PW_EUSER,
+                       "%s: %.200s is not the tokenizer that tokenizer=%s names, its SHA-256 begins with %s; "
+                       "restore it, or start with a new 'task %s'",
+                       task, tokens, digits, now, task);
+    if (vocab > 0 && vocab < pw_tokens_count(*t))
+        return pw_fail(err, PW_EUSER, "%s: vocab=%d: %.200s has %d tokens", task, vocab, tokens,
+                       pw_tokens_count(*t));
+    return PW_OK;
+}
