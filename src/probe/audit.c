@@ -71,13 +71,10 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
 {
     struct state *s = p->state;
     const struct pw_config *cfg = pw_model_config(p->in->subject->model);
-    int window = 0;
     (void)i;
     if (s->origin != NULL)
         pw_audit_asks(&s->asks, s->origin, cfg);
-    for (int l = 0; s->asks.layer != NULL && l < s->asks.layers; l++)
-        window = s->asks.layer[l].window > window ? s->asks.layer[l].window : window;
-    return pw_audit_runs(&s->runs, p->in->subject->model, s->origin, window, err);
+    return pw_audit_runs(&s->runs, p->in->subject->model, s->origin, pw_audit_window(&s->asks), err);
 }
 
 static void fini_audit(struct pw_probing_at *p)

@@ -49,7 +49,8 @@ void pw_audit_asks(struct pw_audit *a, const cJSON *origin, const struct pw_conf
  * largest one that is looked for. origin NULL: rows are pewter's. */
 enum pw_code pw_audit_runs(struct pw_audit *a, struct pw_model *m, const cJSON *origin, int window,
                            struct pw_err *err);
-/* Frees what these two have allocated. */
+int pw_audit_window(const struct pw_audit *a); /* the largest window of its layers; 0: none has one */
+/* Frees what pw_audit_asks and pw_audit_runs have allocated. */
 void pw_audit_fini(struct pw_audit *a);
 
 /* Adds a remark for each known trap that applies to the file. */

@@ -4,11 +4,16 @@
  * The formulas are those of the papers as transformers 5 computes them (modeling_rope_utils.py), and of
  * llama.cpp for GGUF. Pair c of n rotated rows has the frequency w = base^(-2c/n). Each scaling changes it:
  *
- *   linear    w / factor.
- *   dynamic   base * (factor * length / most - factor + 1)^(n/(n-2)) replaces base, beyond `most` positions.
- *   yarn      (1 - g) w + g w / factor. g rises from 0 to 1 between the pairs that turn beta_fast and
- * beta_slow times in the trained length. longrope  w / short factor, and beyond the trained length w / long
- * factor. llama3    w for short waves, w / factor for long ones, a mixture in between.
+ *   linear    w / factor
+ *
+ *   dynamic   beyond `most` positions base * (factor * length / most - factor + 1)^(n/(n-2)) replaces base
+ *
+ *   yarn      (1 - g) w + g w / factor; g rises from 0 to 1 between the pairs with beta_fast and beta_slow
+ *             turns in the trained length
+ *
+ *   longrope  w / short factor, and beyond the trained length w / long factor
+ *
+ *   llama3    w for short waves, w / factor for long ones, a mixture in between
  *
  * The formulas are written a second time here, apart from src/foreign and the encodings. A check that shared
  * their code would share their faults. */

@@ -71,6 +71,14 @@ const cJSON *pw_audit_rope(const cJSON *origin, bool sliding)
     return cJSON_IsObject(full) ? full : cJSON_IsObject(part) ? part : NULL;
 }
 
+int pw_audit_window(const struct pw_audit *a)
+{
+    int window = 0;
+    for (int l = 0; a->layer != NULL && l < a->layers; l++)
+        window = a->layer[l].window > window ? a->layer[l].window : window;
+    return window;
+}
+
 void pw_audit_fini(struct pw_audit *a)
 {
     free(a->layer);

@@ -97,9 +97,7 @@ static void name_rotations(const struct traps *x)
 
 static void name_windows(const struct traps *x)
 {
-    int window = 0;
-    for (int l = 0; l < x->asks->layers; l++)
-        window = x->asks->layer[l].window > window ? x->asks->layer[l].window : window;
+    int window = pw_audit_window(x->asks);
     if (window > 0)
         pw_finding_remark(
             x->f,
