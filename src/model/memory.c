@@ -1,5 +1,5 @@
-/* memory.c - the buffers of a model whose sizes follow from its layout: parameters with their packed copies, and
- * what a step needs beside them. */
+/* memory.c - the buffers of a model whose sizes follow from its layout: parameters with their packed copies,
+ * and what a step needs beside them. */
 #include <stdlib.h>
 
 #include "model/model_int.h"
