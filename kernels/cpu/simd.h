@@ -17,6 +17,13 @@
 #define V_UNROLL _Pragma("GCC unroll 16")
 #endif
 #define V_INLINE static inline __attribute__((always_inline, unused))
+/* For long functions. Lane by lane they are hundreds of statements, so there every use would cost the
+ * compiler seconds, and the call costs nothing beside the lanes. */
+#if defined(__AVX2__)
+#define V_LONG V_INLINE
+#else
+#define V_LONG static __attribute__((noinline, unused))
+#endif
 
 #if defined(__AVX512F__)
 #include <immintrin.h>

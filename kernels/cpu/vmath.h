@@ -13,7 +13,7 @@
 /* exp(x) for x <= 88; NaN stays NaN. Below -87.33 the result is 0, so no result is subnormal. x = n ln2 + r
  * with |r| <= ln2/2, and exp(r) = 1 + r + r^2 q(r). Adding 1.5 * 2^23 rounds to the nearest integer n and
  * leaves n in the low bits of the sum. */
-V_INLINE v16 v_exp(v16 x)
+V_LONG v16 v_exp(v16 x)
 {
     v16 lo = v_set(-87.33f), shift = v_set(12582912.0f);
     v16 y = v_max(lo, x); /* NaN stays NaN */
@@ -45,7 +45,7 @@ V_INLINE struct v_divisor v_divisor(float by)
 }
 
 /* x / by, for 0 <= x <= 1 and 1 <= by < 2^24, or NaN. */
-V_INLINE v16 v_quotient(v16 x, const struct v_divisor *d)
+V_LONG v16 v_quotient(v16 x, const struct v_divisor *d)
 {
 #if defined(__AVX512F__)
     if (v_any_between_0_and(x, 0x1p-90f))
@@ -60,7 +60,7 @@ V_INLINE v16 v_quotient(v16 x, const struct v_divisor *d)
 /* cdf = P(N(0,1) <= x) and pdf, its density. The tail is exp(-x^2/2) u p(u) with u = 1/(1 + 0.35|x|): the
  * form of Hastings 1955 with more terms. There is no cancellation for negative x, where gelu needs
  * precision. */
-V_INLINE void v_normal(v16 x, v16 *cdf, v16 *pdf)
+V_LONG void v_normal(v16 x, v16 *cdf, v16 *pdf)
 {
     v16 t = v_abs(x), one = v_set(1.0f);
     v16 e = v_exp(v_mul(v_set(-0.5f), v_mul(t, t)));
@@ -80,7 +80,7 @@ V_INLINE void v_normal(v16 x, v16 *cdf, v16 *pdf)
 }
 
 /* s = 1/(1+exp(-z)) and minus = 1/(1+exp(z)), both without cancellation. */
-V_INLINE void v_sigmoid(v16 z, v16 *s, v16 *minus)
+V_LONG void v_sigmoid(v16 z, v16 *s, v16 *minus)
 {
     v16 one = v_set(1.0f);
     v16 e = v_exp(v_sub(v_zero(), v_abs(z)));
@@ -93,14 +93,14 @@ V_INLINE void v_sigmoid(v16 z, v16 *s, v16 *minus)
 
 /* z = 2 sqrt(2/pi) (x + 0.044715 x^3), the argument of gelu's tanh form: 0.5 x (1 + tanh(z/2)) = x
  * sigmoid(z). */
-V_INLINE v16 v_gelu_arg(v16 x)
+V_LONG v16 v_gelu_arg(v16 x)
 {
     return v_mul(v_mul(v_set(1.59576912f), x), v_fma(v_set(0.044715f), v_mul(x, x), v_set(1.0f)));
 }
 
 /* The activation functions. gelu(x) = x P(N(0,1) <= x), its tanh approximation (Hendrycks and Gimpel 2016),
  * and silu(x) = x sigmoid(x) (Elfwing et al. 2017). */
-V_INLINE v16 v_act(v16 x, enum pw_act act)
+V_LONG v16 v_act(v16 x, enum pw_act act)
 {
     v16 a, b;
     switch (act) {
@@ -114,7 +114,7 @@ V_INLINE v16 v_act(v16 x, enum pw_act act)
 }
 
 /* The gradient act'(x) * d. x is the pre-activation; for relu it may be the activation. */
-V_INLINE v16 v_act_grad(v16 d, v16 x, enum pw_act act)
+V_LONG v16 v_act_grad(v16 d, v16 x, enum pw_act act)
 {
     v16 a, b, dz;
     switch (act) {
