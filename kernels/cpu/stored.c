@@ -1,0 +1,82 @@
+/* stored.c - packs as the only copy of a matrix: elements of 16 bits, and reading rows back.
+ *
+ * A panel has element k of its 32 rows side by side (linear.c). So a row is one element of each 32, in as many
+ * cache lines as it has elements, which neighbouring rows share. */
+#include "kernels/cpu/stored.h"
+
+#include <string.h>
+
+#include "base/half.h"
+#include "kernels/cpu/gemm.h"
+#include "kernels/cpu/simd.h"
+
+void PW_OP(widen)(float *dst, const uint16_t *src, enum pw_stored stored, int n)
+{
+    if (stored == PW_STORED_BF16)
+        for (int i = 0; i < n; i += 16)
+            v_store(dst + i, v_from_bf16(src + i));
+    else
+        for (int i = 0; i < n; i += 16)
+            v_store(dst + i, v_from_f16(src + i));
+}
+
+/* Half precision of an exact value, without pw_half's rounding: its exponent and 10 bits of its fraction, or a
+ * multiple of 2^-24. */
+static uint16_t half_of(float x)
+{
+    uint32_t bits, u;
+    float units;
+    memcpy(&bits, &x, sizeof bits);
+    u = bits & 0x7fffffff;
+    memcpy(&units, &u, sizeof units);
+    uint32_t h = u >= 0x38800000 ? (u - 0x38000000) >> 13 : (uint32_t)(int32_t)(units * 0x1p24f);
+    return (uint16_t)(bits >> 16 & 0x8000) | (uint16_t)h;
+}
+
+void PW_OP(narrow)(uint16_t *dst, const float *src, enum pw_stored stored, int n)
+{
+    for (int i = 0; i < n; i++) {
+        uint32_t bits;
+        memcpy(&bits, src + i, sizeof bits);
+        dst[i] = stored == PW_STORED_BF16 ? (uint16_t)(bits >> 16) : half_of(src[i]);
+    }
+}
+
+/* Columns from .. to-1 of row `row`. */
+static void unpack_row(float *out, const struct pw_mat *m, size_t row, size_t from, size_t to)
+{
+    size_t at = row / PW_PANEL * PW_PANEL * (size_t)m->in + row % PW_PANEL;
+    if (m->stored == PW_STORED_F32) {
+        for (size_t k = from; k < to; k++)
+            *out++ = m->pack[at + k * PW_PANEL];
+        return;
+    }
+    const uint16_t *narrow = (const uint16_t *)m->pack + at;
+    if (m->stored == PW_STORED_BF16)
+        for (size_t k = from; k < to; k++) {
+            uint32_t bits = (uint32_t)narrow[k * PW_PANEL] << 16;
+            memcpy(out++, &bits, sizeof bits);
+        }
+    else
+        for (size_t k = from; k < to; k++)
+            *out++ = pw_from_half(narrow[k * PW_PANEL]);
+}
+
+void PW_OP(unpack)(float *out, const struct pw_mat *m, size_t first, size_t n)
+{
+    size_t in = (size_t)m->in;
+    while (n > 0) {
+        size_t from = first % in, most = in - from, some = n < most ? n : most;
+        unpack_row(out, m, first / in, from, from + some);
+        out += some;
+        first += some;
+        n -= some;
+    }
+}
+
+void PW_OP(unpack_rows)(struct pw_ctx *c, float *x, const struct pw_mat *m, const int *ids, int R)
+{
+    (void)c;
+    for (int r = 0; r < R; r++)
+        unpack_row(x + (size_t)r * (size_t)m->in, m, (size_t)ids[r], 0, (size_t)m->in);
+}
