@@ -139,6 +139,10 @@ static void product(const struct pw_mat *m, int j, int rows, int n, const float 
         return;
     }
     const uint16_t *p = (const uint16_t *)m->pack + at;
+    if (rows == 1) { /* decoding: each weight is used once */
+        PW_OP(row_times)(c, a, p, m->stored, m->in, n);
+        return;
+    }
     for (int k = 0; k < m->in; k += DEPTH) {
         int depth = least(m->in - k, DEPTH);
         PW_OP(widen)(wide, p + (size_t)k * PW_PANEL, m->stored, depth * PW_PANEL);

@@ -20,6 +20,26 @@ void PW_OP(widen)(float *dst, const uint16_t *src, enum pw_stored stored, int n)
             v_store(dst + i, v_from_f16(src + i));
 }
 
+V_INLINE void row_times(float *c, const float *a, const uint16_t *panel, bool bf16, int K, int n)
+{
+    v16 s = v_zero(), t = v_zero();
+    for (int k = 0; k < K; k++, panel += PW_PANEL) {
+        v16 ak = v_set(a[k]);
+        s = v_fma(ak, bf16 ? v_from_bf16(panel) : v_from_f16(panel), s);
+        t = v_fma(ak, bf16 ? v_from_bf16(panel + 16) : v_from_f16(panel + 16), t);
+    }
+    v_store_n(c, n, s);
+    v_store_n(c + 16, n - 16, t);
+}
+
+void PW_OP(row_times)(float *c, const float *a, const uint16_t *panel, enum pw_stored stored, int K, int n)
+{
+    if (stored == PW_STORED_BF16)
+        row_times(c, a, panel, true, K, n);
+    else
+        row_times(c, a, panel, false, K, n);
+}
+
 /* Half precision of an exact value, without pw_half's rounding: its exponent and 10 bits of its fraction, or a
  * multiple of 2^-24. */
 static uint16_t half_of(float x)

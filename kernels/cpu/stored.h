@@ -11,4 +11,7 @@ void PW_OP(widen)(float *dst, const uint16_t *src, enum pw_stored stored, int n)
 /* The other direction. Every value has an exact form of that kind. */
 void PW_OP(narrow)(uint16_t *dst, const float *src, enum pw_stored stored, int n);
 
+/* c [n] = a [K] times a panel [K,32] of 16 bits, with n <= 32: chains from +0. */
+void PW_OP(row_times)(float *c, const float *a, const uint16_t *panel, enum pw_stored stored, int K, int n);
+
 #endif

@@ -245,7 +245,7 @@ enum pw_code pw_model_reserve(struct pw_model *m, struct pw_err *err);
 void pw_model_unpack(struct pw_model *m, bool keep);
 
 /* ---- packed.c: matrices that live in their packs alone. While m->packed is true, only these functions read
- * a matrix's values, vectors are in m->p as ever, and nothing writes a matrix. */
+ * a matrix's values, vectors stay in m->p, and nothing writes a matrix. */
 /* Makes a model packed whose parameters are fresh pages, and reserves its packs. */
 enum pw_code pw_packed_init(struct pw_model *m, struct pw_err *err);
 /* pw_model_fill_all of such a model. */

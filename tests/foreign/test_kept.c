@@ -60,7 +60,7 @@ static void rewrite(const struct ref_family *x, enum pw_st_type to, bool narrow)
     pw_st_close(&st);
 }
 
-/* What is compared of a model, before and after a step. */
+/* The compared values of a model, before and after a step. */
 struct result {
     float *logits[2];
     uint64_t digest[2][2];

@@ -38,7 +38,7 @@ struct pair {
     struct pw_model *plain, *packed;
 };
 
-/* Rounds the parameters to a form; in `mixed` the tensors have all three by turns. */
+/* Rounds the parameters to a form; in `mixed` the tensors alternate between all three. */
 static void round_to(float *x, const struct pw_param *p, int i, enum pw_stored stored, bool mixed)
 {
     if (mixed)
@@ -112,7 +112,7 @@ static void same_parameters(struct pw_model *a, struct pw_model *b)
 
 static const int tokens[T] = {2, 9, 40, 4, 7, 3, 10, 0, 33};
 
-/* What a model computes of a sequence: tensors, the decoder's logits, and the parts of a logit. */
+/* The results of a sequence: tensors, logits of the decoder, and the parts of a logit. */
 struct seen {
     float *resid, *z, *mlp, *logits, *decoded;
     double *parts, *mean, *lens;
