@@ -64,6 +64,11 @@ V_INLINE v16 v_from_f16(const uint16_t *p)
 {
     return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)p));
 }
+/* The other direction, for numbers of half precision. */
+V_INLINE void v_to_f16(uint16_t *p, v16 a)
+{
+    _mm256_storeu_si256((__m256i *)p, _mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT));
+}
 /* 2^n for -126 <= n <= 127, from t = 1.5 * 2^23 + n */
 V_INLINE v16 v_pow2(v16 t)
 {
@@ -186,6 +191,11 @@ V_INLINE __m256 half_from_f16(const uint16_t *p)
     return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)p));
 }
 V_INLINE v16 v_from_f16(const uint16_t *p) { return (v16){half_from_f16(p), half_from_f16(p + 8)}; }
+V_INLINE void v_to_f16(uint16_t *p, v16 x)
+{
+    _mm_storeu_si128((__m128i *)p, _mm256_cvtps_ph(x.a, _MM_FROUND_TO_NEAREST_INT));
+    _mm_storeu_si128((__m128i *)(p + 8), _mm256_cvtps_ph(x.b, _MM_FROUND_TO_NEAREST_INT));
+}
 V_INLINE __m256 half_pow2(__m256 t)
 {
     __m256i bits = _mm256_add_epi32(_mm256_castps_si256(t), _mm256_set1_epi32(127));
@@ -296,6 +306,11 @@ V_INLINE v16 v_from_f16(const uint16_t *p)
     v16 r;
     pw_from_halves(r.f, p, 16);
     return r;
+}
+V_INLINE void v_to_f16(uint16_t *p, v16 a)
+{
+    for (int l = 0; l < 16; l++)
+        p[l] = pw_half(a.f[l]);
 }
 V_INLINE v16 v_pow2(v16 t)
 {

@@ -1,7 +1,7 @@
 /* stored.c - packs as the only copy of a matrix: elements of 16 bits, and reading rows back.
  *
- * A panel has element k of its 32 rows side by side (linear.c). So a row is one element of each 32, in as many
- * cache lines as it has elements, which neighbouring rows share. */
+ * A panel has element k of its 32 rows side by side (linear.c). So a row is one element of each 32, in as
+ * many cache lines as it has elements, which neighbouring rows share. */
 #include "kernels/cpu/stored.h"
 
 #include <string.h>
@@ -40,26 +40,17 @@ void PW_OP(row_times)(float *c, const float *a, const uint16_t *panel, enum pw_s
         row_times(c, a, panel, false, K, n);
 }
 
-/* Half precision of an exact value, without pw_half's rounding: its exponent and 10 bits of its fraction, or a
- * multiple of 2^-24. */
-static uint16_t half_of(float x)
-{
-    uint32_t bits, u;
-    float units;
-    memcpy(&bits, &x, sizeof bits);
-    u = bits & 0x7fffffff;
-    memcpy(&units, &u, sizeof units);
-    uint32_t h = u >= 0x38800000 ? (u - 0x38000000) >> 13 : (uint32_t)(int32_t)(units * 0x1p24f);
-    return (uint16_t)(bits >> 16 & 0x8000) | (uint16_t)h;
-}
-
 void PW_OP(narrow)(uint16_t *dst, const float *src, enum pw_stored stored, int n)
 {
-    for (int i = 0; i < n; i++) {
-        uint32_t bits;
-        memcpy(&bits, src + i, sizeof bits);
-        dst[i] = stored == PW_STORED_BF16 ? (uint16_t)(bits >> 16) : half_of(src[i]);
-    }
+    if (stored == PW_STORED_F16)
+        for (int i = 0; i < n; i += 16)
+            v_to_f16(dst + i, v_load(src + i));
+    else
+        for (int i = 0; i < n; i++) {
+            uint32_t bits;
+            memcpy(&bits, src + i, sizeof bits);
+            dst[i] = (uint16_t)(bits >> 16);
+        }
 }
 
 /* Columns from .. to-1 of row `row`. */

@@ -8,7 +8,7 @@
 
 /* dst [n] = src [n], exactly; n is a multiple of 16. stored is a form of 16 bits. */
 void PW_OP(widen)(float *dst, const uint16_t *src, enum pw_stored stored, int n);
-/* The other direction. Every value has an exact form of that kind. */
+/* The other direction. Every value has an exact form of that kind. n is a multiple of 16. */
 void PW_OP(narrow)(uint16_t *dst, const float *src, enum pw_stored stored, int n);
 
 /* c [n] = a [K] times a panel [K,32] of 16 bits, with n <= 32: chains from +0. */

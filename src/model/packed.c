@@ -1,12 +1,13 @@
 /* packed.c - models whose matrices live in their packs alone.
  *
- * A model that was made of files and is only looked at needs each weight once. The forward pass reads matrices from
- * packs, so their place among the parameters keeps no memory, and access to it is forbidden. Functions that need
- * values read them back from the packs, which are exact. The first step, and a change of the weights, end this
- * state: then every matrix has its place, and its pack, in float.
+ * A model that was made of files and is only looked at needs each weight once. The forward pass reads
+ * matrices from packs, so their place among the parameters keeps no memory, and access to it is forbidden.
+ * Functions that need values read them back from the packs, which are exact. The first step, and a change of
+ * the weights, end this state: then every matrix has its place, and its pack, in float.
  *
- * A pack has 16 bits an element where every value of the matrix has an exact form in bf16 or half precision, as it
- * has if the file stores it so. Products widen the elements, so all bits are those of packs in float. */
+ * A pack has 16 bits an element where every value of the matrix has an exact form in bf16 or half precision,
+ * as it has if the file stores it so. Products widen the elements, so all bits are those of packs in float.
+ */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,8 +70,8 @@ enum pw_code pw_packed_init(struct pw_model *m, struct pw_err *err)
     return PW_OK;
 }
 
-/* Returns the matrix with parameter `at`; NULL: none. *until receives where the matrix ends, or where the next one
- * begins. */
+/* Returns the matrix with parameter `at`; NULL: none. *until receives where the matrix ends, or where the
+ * next one begins. */
 static struct pw_mat *mat_at(const struct pw_model *m, size_t at, size_t *until)
 {
     *until = m->lay.size;

@@ -1,5 +1,5 @@
-/* test_kept.c - tests that files of bf16 and fp16 are kept in 16 bits: every family has the bits of its file in float32
- * with the same values, in logits, digests and training, and takes no more memory. */
+/* test_kept.c - tests that files of bf16 and fp16 are kept in 16 bits: every family has the bits of its file
+ * in float32 with the same values, in logits, digests and training, and takes no more memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,8 @@
 
 enum { T = 20, CONTEXT = 64 };
 
-/* Rounds the tensors of model.safetensors in the folder to a type of 16 bits, and writes them so, or as float32. */
+/* Rounds the tensors of model.safetensors in the folder to a type of 16 bits, and writes them so, or as
+ * float32. */
 static void rewrite(const struct ref_family *x, enum pw_st_type to, bool narrow)
 {
     const char *path = ref_family_path(x, "model.safetensors");

@@ -1,5 +1,5 @@
-/* test_packed.c - tests models that have each weight once, in packs: they have every bit of a model with the same
- * parameters in float, before and after their first step, and take the memory that they say. */
+/* test_packed.c - tests models that have each weight once, in packs: they have every bit of a model with the
+ * same parameters in float, before and after their first step, and take the memory that they say. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,8 +68,8 @@ static struct pair make(struct toy *t, const char *options, const char *pe, int 
         round_to(all, &params[i], i, stored, mixed);
     pw_model_put(x.plain, all, NULL, NULL);
     struct values values = {all};
-    if (pw_model_create_from(&x.packed, t->ops, t->be, pw_model_config(x.plain), pw_model_pe(x.plain), 3, fill,
-                             &values, &err) != PW_OK)
+    if (pw_model_create_from(&x.packed, t->ops, t->be, pw_model_config(x.plain), pw_model_pe(x.plain), 3,
+                             fill, &values, &err) != PW_OK)
         fail_msg("%s", err.msg);
     assert_true(x.packed->packed && pw_model_one_copy_bytes(x.packed) > 0);
     assert_int_equal(pw_model_one_copy_bytes(x.plain), 0);
@@ -186,8 +186,7 @@ static void test_bits(void **state)
 {
     for (int i = 0; i < KINDS; i++)
         for (int form = 0; form < 4; form++) {
-            struct pair x =
-                make(*state, kinds[i][0], kinds[i][1], V, (enum pw_stored)(form % 3), form == 3);
+            struct pair x = make(*state, kinds[i][0], kinds[i][1], V, (enum pw_stored)(form % 3), form == 3);
             same_parameters(x.plain, x.packed);
             same_looks(x.plain, x.packed);
             assert_true(x.packed->packed); /* reading has not ended it */
@@ -224,8 +223,8 @@ static void test_forms(void **state)
         for (size_t k = 0; k < pw_model_size(shape); k++)
             all[k] = 0x1.004p0f; /* 9 bits of a fraction: in half precision, not in bf16 */
         all[3] = odd[i];
-        assert_int_equal(pw_model_create_from(&m, ((struct toy *)*state)->ops, ((struct toy *)*state)->be, &cfg,
-                                              &pe, 1, fill, &(struct values){all}, &err),
+        assert_int_equal(pw_model_create_from(&m, ((struct toy *)*state)->ops, ((struct toy *)*state)->be,
+                                              &cfg, &pe, 1, fill, &(struct values){all}, &err),
                          PW_OK);
         assert_int_equal(m->mats[2 * PW_MATS].stored, half[i] ? PW_STORED_F16 : PW_STORED_F32);
         pw_model_read(m, &back, 3, 1);
@@ -355,8 +354,8 @@ static void test_memory(void **state)
         assert_int_equal(pw_model_inspect(m, tokens, T, &in, &err), PW_OK);
         size_t taken = resident() - before;
         if (taken > weights + weights / 5 || said > weights + weights / 50 || said > taken || need < said)
-            fail_msg("%zu bytes of weights: %zu are taken, %zu were said, %zu are needed", weights, taken, said,
-                     need);
+            fail_msg("%zu bytes of weights: %zu are taken, %zu were said, %zu are needed", weights, taken,
+                     said, need);
         uint64_t digest[2];
         pw_model_digest(m, digest);
         assert_true(resident() - before < weights + weights / 5);

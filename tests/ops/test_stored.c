@@ -1,5 +1,5 @@
-/* test_stored.c - tests packs that are the only copy of a matrix. Every instruction set reads its values back bit for
- * bit, and packs of 16 bits give the bits of packs in float. */
+/* test_stored.c - tests packs that are the only copy of a matrix. Every instruction set reads its values back
+ * bit for bit, and packs of 16 bits give the bits of packs in float. */
 #include "tests/ops/ref.h"
 
 #include <setjmp.h>
@@ -30,7 +30,8 @@ static float *room(size_t n)
     return p;
 }
 
-/* A value that has this form exactly: any bits that are finite, thus also subnormal numbers and both zeros. */
+/* A value that has this form exactly: any bits that are finite, thus also subnormal numbers and both zeros.
+ */
 static float value_of(uint64_t *s, enum pw_stored stored)
 {
     uint32_t bits = (uint32_t)ref_next(s);
@@ -125,8 +126,9 @@ static void check_layer(enum pw_stored stored, int out, int in, int R, enum pw_a
 
 static void check_form(enum pw_stored stored)
 {
-    static const int shapes[][3] = {{1, 1, 1},     {5, 3, 2},     {31, 127, 1},  {32, 128, 1},   {33, 129, 4},
-                                    {64, 512, 60}, {100, 300, 57}, {16, 260, 14}, {576, 1536, 1}, {7, 1024, 113}};
+    static const int shapes[][3] = {{1, 1, 1},      {5, 3, 2},     {31, 127, 1},   {32, 128, 1},
+                                    {33, 129, 4},   {64, 512, 60}, {100, 300, 57}, {16, 260, 14},
+                                    {576, 1536, 1}, {7, 1024, 113}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         const int *x = shapes[i];
         check_layer(stored, x[0], x[1], x[2], PW_ACT_NONE, true);
