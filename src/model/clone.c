@@ -49,7 +49,9 @@ static enum pw_code carry(struct pw_model *next, struct pw_model *old, size_t fl
     if (code == PW_OK && n == 3)
         code = pw_model_reason(next, pw_model_reserve(next, err), err);
     float *from[] = {old->p, old->m, old->v}, *to[] = {next->p, next->m, next->v};
-    if (code == PW_OK && old->packed) /* the same offsets in both, and no moments */
+    if (code == PW_OK && old->packed && next->packed && next->ops == old->ops)
+        pw_packed_share(next, old, floats);
+    else if (code == PW_OK && old->packed) /* the same offsets in both, and no moments */
         code = pw_model_fill_all(next, tensors, read_tensor, old, err);
     for (int i = 0; i < n && code == PW_OK && !old->packed; i++)
         code = carry_floats(next, to[i], old, from[i], floats, err);

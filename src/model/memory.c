@@ -57,7 +57,7 @@ enum pw_code pw_memory_init(struct pw_model *m, bool packed, struct pw_err *err)
 {
     size_t bytes = m->lay.size * sizeof(float);
 
-    m->reserved = packed ? 1 : 0; /* until pw_packed_init */
+    m->packed = packed;
     m->p = packed ? pw_pages_reserve(bytes) : m->ops->alloc(m->be, bytes);
     m->host = malloc(bytes);
     m->moved = calloc(2 * (size_t)m->lay.n, sizeof *m->moved);
@@ -105,9 +105,9 @@ enum pw_code pw_model_reserve(struct pw_model *m, struct pw_err *err)
 
 void pw_memory_fini(struct pw_model *m)
 {
-    if (m->reserved > 0) {
+    if (m->packed || m->reserve != NULL) {
         pw_pages_free(m->p, m->lay.size * sizeof(float));
-        pw_pages_free(m->pack, m->reserved * sizeof(float));
+        pw_packed_fini(m);
     } else {
         m->ops->free(m->be, m->p);
         m->ops->free(m->be, m->pack);

@@ -104,8 +104,8 @@ typedef enum pw_code pw_model_fill(void *arg, const struct pw_param *p, float *o
  * memory for the largest tensor is taken.
  *
  * Where pw_model_one_copy is true, such a model has each weight once in memory until its first step or a
- * change of its weights, and so have its clones. A matrix has 16 bits a weight if bf16 or half precision has
- * all its values. No bit of a result depends on this. */
+ * change of its weights, and its clones on that backend share them. A matrix has 16 bits a weight if bf16 or
+ * half precision has all its values. No bit of a result depends on this. */
 enum pw_code pw_model_create_from(struct pw_model **m, const struct pw_backend_ops *ops,
                                   struct pw_backend *be, const struct pw_config *cfg,
                                   const struct pw_pe_use_opts *pe, uint64_t seed, pw_model_fill *fill,

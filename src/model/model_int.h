@@ -154,10 +154,11 @@ struct pw_model {
     double *moved;        /* [lay.n,2] of the last step: backend.h, adamw */
     struct pw_mat *mats;  /* [L*PW_MATS + 1], and room for the embedding: packed.c */
     float *pack, *back;   /* of all mats; back: pw_model_reserve */
-    bool packed;          /* the matrices are in their packs alone, and p has no memory for them: packed.c */
-    size_t pack_floats;   /* if packed: used of pack */
-    size_t reserved; /* floats of pack if p and pack are address space of pages.h; 0: the backend's memory */
-    uint64_t *sums;  /* [2] of a digest, on the backend */
+    /* The matrices are in their packs alone, and p has no memory for them: packed.c. */
+    bool packed;
+    size_t pack_floats;       /* if packed: used of pack */
+    struct pw_packs *reserve; /* pack and p are address space of pages.h; NULL: the backend's memory */
+    uint64_t *sums;           /* [2] of a digest, on the backend */
     struct pw_tables tables;
     struct pw_seen_counts met;
     int stale;                      /* enum pw_stale: derived data that is out of date */
@@ -246,11 +247,17 @@ void pw_model_unpack(struct pw_model *m, bool keep);
 
 /* ---- packed.c: matrices that live in their packs alone. While m->packed is true, only these functions read
  * a matrix's values, vectors stay in m->p, and nothing writes a matrix. */
-/* Makes a model packed whose parameters are fresh pages, and reserves its packs. */
+/* Makes a model packed whose parameters are fresh pages, and reserves its packs. On failure pw_packed_fini is
+ * needed, too. */
 enum pw_code pw_packed_init(struct pw_model *m, struct pw_err *err);
 /* pw_model_fill_all of such a model. */
 enum pw_code pw_packed_fill(struct pw_model *m, int tensors, pw_model_fill *fill, void *arg,
                             struct pw_err *err);
+/* Gives `next`, a fresh packed model of the same backend and the same matrices, the packs of old, which both
+ * then use, and the other parameters below offset `end`. */
+void pw_packed_share(struct pw_model *next, const struct pw_model *old, size_t end);
+/* Frees the packs of a model that was packed, unless another model uses them. */
+void pw_packed_fini(struct pw_model *m);
 /* Copies n parameters from offset on to out. */
 void pw_packed_read(const struct pw_model *m, float *out, size_t offset, size_t n);
 /* Returns the matrix of the embedding. */

@@ -5,13 +5,17 @@
  * Functions that need values read them back from the packs, which are exact. The first step, and a change of
  * the weights, end this state: then every matrix has its place, and its pack, in float.
  *
+ * Copies of such a model, for a fork or with another encoding, share the packs, which nothing writes.
+ *
  * A pack has 16 bits an element where every value of the matrix has an exact form in bf16 or half precision,
  * as it has if the file stores it so. Products widen the elements, so all bits are those of packs in float.
  */
 #include <assert.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/pages.h"
 #include "model/model_int.h"
 
@@ -53,21 +57,52 @@ static size_t reserved_floats(const struct pw_model *m)
     return sum;
 }
 
+/* The packs of one or several models. */
+struct pw_packs {
+    float *at;
+    size_t floats;
+    atomic_int models;
+};
+
+/* Reserves packs for one model. */
+static enum pw_code reserve_packs(struct pw_model *m, struct pw_err *err)
+{
+    struct pw_packs *r = pw_alloc(1, sizeof *r);
+
+    r->floats = reserved_floats(m);
+    r->at = pw_pages_reserve(r->floats * sizeof(float));
+    if (r->at == NULL) {
+        free(r);
+        return pw_fail(err, PW_ENOMEM, "out of memory for the packed weights");
+    }
+    pw_pages_huge(r->at, r->floats * sizeof(float));
+    r->models = 1;
+    m->reserve = r;
+    m->pack = r->at;
+    return PW_OK;
+}
+
+void pw_packed_fini(struct pw_model *m)
+{
+    struct pw_packs *r = m->reserve;
+
+    m->reserve = NULL;
+    m->pack = NULL;
+    if (r == NULL || atomic_fetch_sub(&r->models, 1) > 1)
+        return;
+    pw_pages_free(r->at, r->floats * sizeof(float));
+    free(r);
+}
+
 enum pw_code pw_packed_init(struct pw_model *m, struct pw_err *err)
 {
     int last = m->cfg.layers * PW_MATS + 1;
 
     if (!m->cfg.tied)
         m->mats[last] = (struct pw_mat){.w = m->p + m->lay.embed, .out = m->cfg.vocab, .in = m->cfg.width};
-    m->reserved = reserved_floats(m);
-    m->pack = pw_pages_reserve(m->reserved * sizeof(float));
-    if (m->pack == NULL)
-        return pw_fail(err, PW_ENOMEM, "out of memory for the packed weights");
-    pw_pages_huge(m->pack, m->reserved * sizeof(float));
     for (int i = 0; i < n_mats(m); i++)
         pw_pages_close(m->p + offset_of(m, &m->mats[i]), floats_of(&m->mats[i]) * sizeof(float));
-    m->packed = true;
-    return PW_OK;
+    return reserve_packs(m, err);
 }
 
 /* Returns the matrix with parameter `at`; NULL: none. *until receives where the matrix ends, or where the
@@ -146,7 +181,7 @@ static void pack(struct pw_model *m, struct pw_mat *mat, const float *values)
     mat->stored = form_of(values, floats_of(mat));
     mat->pack = m->pack + m->pack_floats;
     m->pack_floats += pack_floats(m, mat, mat->stored);
-    assert(m->pack_floats <= m->reserved);
+    assert(m->pack_floats <= m->reserve->floats);
     struct pw_mat filled = *mat;
     filled.w = values;
     m->ops->prepare(m->be, &filled, 1);
@@ -203,6 +238,24 @@ enum pw_code pw_packed_fill(struct pw_model *m, int tensors, pw_model_fill *fill
     return code;
 }
 
+void pw_packed_share(struct pw_model *next, const struct pw_model *old, size_t end)
+{
+    pw_packed_fini(next);
+    next->reserve = old->reserve;
+    atomic_fetch_add(&next->reserve->models, 1);
+    next->pack = old->pack;
+    next->pack_floats = old->pack_floats;
+    for (int i = 0; i < n_mats(next); i++) {
+        next->mats[i].pack = old->mats[i].pack;
+        next->mats[i].stored = old->mats[i].stored;
+    }
+    for (size_t at = 0, until; at < end; at = until)
+        if (mat_at(next, at, &until) == NULL) {
+            until = until < end ? until : end;
+            memcpy(next->p + at, old->p + at, (until - at) * sizeof(float));
+        }
+}
+
 /* ---- reading */
 
 void pw_packed_read(const struct pw_model *m, float *out, size_t offset, size_t n)
@@ -249,6 +302,12 @@ void pw_packed_end(struct pw_model *m, bool keep)
             m->ops->unpack(m->p + offset_of(m, mat), mat, 0, floats_of(mat));
         mat->stored = PW_STORED_F32;
     }
-    pw_pages_drop(m->pack, m->reserved * sizeof(float));
     m->packed = false;
+    if (m->reserve->models == 1) {
+        pw_pages_drop(m->pack, m->reserve->floats * sizeof(float));
+        return;
+    }
+    pw_packed_fini(m); /* other models need these packs */
+    if (reserve_packs(m, NULL) != PW_OK)
+        pw_exhausted(reserved_floats(m) * sizeof(float));
 }

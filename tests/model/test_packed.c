@@ -128,7 +128,7 @@ static struct seen look(struct pw_model *m)
                      .n_mlp = L * T * (size_t)cfg->ffn,
                      .n_parts = parts * 2,
                      .n_lens = (L + 1) * V};
-    struct pw_decoder *d;
+    struct pw_decoder *d = NULL;
     struct pw_err err;
     s.resid = calloc(s.n_resid, sizeof *s.resid);
     s.z = calloc(s.n_z, sizeof *s.z);
@@ -245,10 +245,21 @@ static void test_copies(void **state)
         struct pw_model *copy;
         struct pw_err err;
         assert_int_equal(pw_model_clone(&copy, x.packed, t->ops, t->be, &err), PW_OK);
-        assert_true(copy->packed);
+        assert_true(copy->packed && copy->pack == x.packed->pack);
         same_parameters(x.plain, copy);
         same_looks(x.plain, copy);
+        train(copy); /* takes packs of its own */
+        assert_true(copy->pack != x.packed->pack);
+        same_parameters(x.plain, x.packed);
+        same_looks(x.plain, x.packed);
         pw_model_destroy(copy);
+        assert_int_equal(pw_model_clone(&copy, x.packed, t->ops, t->be, &err), PW_OK);
+        train(x.packed); /* and so does the first one */
+        same_parameters(x.plain, copy);
+        same_looks(x.plain, copy);
+        pw_model_destroy(x.packed);
+        x.packed = copy;
+        same_looks(x.plain, x.packed);
         toy_swap(&x.plain, &pe, 9, false);
         toy_swap(&x.packed, &pe, 9, false);
         assert_true(x.packed->packed);
@@ -359,7 +370,12 @@ static void test_memory(void **state)
         uint64_t digest[2];
         pw_model_digest(m, digest);
         assert_true(resident() - before < weights + weights / 5);
+        struct pw_model *copy;
+        assert_int_equal(pw_model_clone(&copy, m, t->ops, t->be, &err), PW_OK);
+        assert_true(resident() - before < weights + weights / 5);
         pw_model_destroy(m);
+        pw_model_destroy(copy);
+        assert_true(resident() - before < weights / 5);
     }
 }
 
