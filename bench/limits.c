@@ -150,9 +150,11 @@ static void product(int rows, int in, int out, int rounds)
     double flop = 2.0 * rows * in * out;
     struct work w = {.n = (size_t)rows};
 
-    w.mat =
-        (struct pw_mat){random_floats((size_t)out * in), out, in, room(ops->mat_pack_floats(out, in, false)),
-                        room(ops->mat_pack_floats(out, in, true))};
+    w.mat = (struct pw_mat){.w = random_floats((size_t)out * in),
+                            .out = out,
+                            .in = in,
+                            .pack = room(ops->mat_pack_floats(out, in, false)),
+                            .back = room(ops->mat_pack_floats(out, in, true))};
     w.x = random_floats((size_t)rows * in);
     w.y = random_floats((size_t)rows * out);
     w.times = flop < 1e11 ? 20 : 5;

@@ -42,7 +42,7 @@
 extern "C" {
 #endif
 
-#define PW_BACKEND_ABI 22
+#define PW_BACKEND_ABI 23
 /* Increases when the same commands give different bits than before. A session records it. */
 #define PW_BITS 1
 
@@ -140,6 +140,10 @@ struct pw_backend_ops {
      * prepare fills every pack from w, and every back that is not NULL. */
     size_t (*mat_pack_floats)(int out, int in, bool backward);
     void (*prepare)(struct pw_backend *be, const struct pw_mat *mats, int n);
+    /* A pack of this table has every bit of its matrix, so it can be the only copy: then w is never read
+     * again after prepare. unpack writes elements first .. first+n-1 of the matrix, row-major, to host
+     * memory. NULL, like unpack_rows below: packs are rounded, or in a device's memory. */
+    void (*unpack)(float *out, const struct pw_mat *m, size_t first, size_t n);
     /* Sum gradient slots: g[i] = ((slot0[i] + slot1[i]) + ...). Slot s begins at slots + s*stride; g may be
      * slots if n_slots is 1.
      *
@@ -168,9 +172,11 @@ struct pw_backend_ops {
     void (*digest)(struct pw_backend *be, uint64_t *sums, const float *x, size_t n, uint64_t first);
 
     /* ---- embedding. x[r] = a->scale * table[ids[r]] + a[r], where a sum of two rows in a[r] is rounded
-     * first. table [V,C]. */
+     * first. table [V,C]. ids NULL, on a table with unpack: row r of table [R,C], which may be x. */
     void (*embed_fwd)(struct pw_ctx *c, float *x, const float *table, const int *ids,
                       const struct pw_added *a, int R, int C);
+    /* x[r] = row ids[r] of m, from its pack: x [R,in]. */
+    void (*unpack_rows)(struct pw_ctx *c, float *x, const struct pw_mat *m, const int *ids, int R);
     /* d_table[ids[r]] += a->scale * dx[r], and for every added table d_added[k][row[k][r]] += its columns of
      * dx[r]; rows ascending. d_added [a->n]: tables that don't overlap, or NULL if none of them is learned.
      */

@@ -11,12 +11,17 @@
 
 struct pw_score; /* kernels/score.h */
 
+/* How the elements of a pack are stored. The values are those of the matrix in any case, so a pack has 16
+ * bits an element only if every value of the matrix has an exact form there. */
+enum pw_stored { PW_STORED_F32, PW_STORED_BF16, PW_STORED_F16 };
+
 /* A weight matrix [out,in] (y = x W^T), and memory for the backend's packed copy of it. */
 struct pw_mat {
     const float *w;
     int out, in;
-    float *pack; /* mat_pack_floats floats, filled by prepare() */
-    float *back; /* the same for linear_dx; NULL: it is not called */
+    float *pack; /* mat_pack_floats floats, or half as many if stored in 16 bits; filled by prepare() */
+    float *back; /* the same in float for linear_dx; NULL: it is not called */
+    enum pw_stored stored; /* of pack; tables without unpack ignore it */
 };
 
 /* n packed sequences: sequence s owns rows start[s] .. start[s+1]-1. start has n+1 entries with start[0] = 0,

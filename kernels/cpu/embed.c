@@ -29,7 +29,7 @@ void PW_OP(embed_fwd)(struct pw_ctx *c, float *x, const float *table, const int 
     int W = a->halves ? C / 2 : C;
     (void)c;
     for (int r = 0; r < R; r++, x += C) {
-        const float *t = table + (size_t)ids[r] * (size_t)C;
+        const float *t = table + (ids != NULL ? (size_t)ids[r] : (size_t)r) * (size_t)C;
         const float *one = added_row(a, 0, r, W), *two = added_row(a, 1, r, W);
         sum_row(x, a->scale, t, one, a->halves ? NULL : two, W);
         if (a->halves)

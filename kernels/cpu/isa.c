@@ -16,9 +16,12 @@ static bool has_avx512(void)
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("fma");
 }
 
+/* With the conversions of half precision (F16C), which some compilers' builtin does not know. */
 static bool has_avx2(void)
 {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    unsigned a, b, c, d, f16c = 1u << 29;
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+           __get_cpuid(1, &a, &b, &c, &d) && (c & f16c);
 }
 
 /* Does the processor have AMX with bf16 tiles, and AVX-512's conversions to bf16 (Intel SDM, CPUID leaf

@@ -6,6 +6,7 @@
 #include "kernels/cpu/linear.h"
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/gemm.h"
+#include "kernels/cpu/stored.h"
 #include "kernels/cpu/vmath.h"
 #include <string.h>
 
@@ -14,6 +15,8 @@ enum {
     SHARED = 2 << 20,      /* products from which on the workers share a layer: a hundred microseconds */
     PARTS = 3,             /* items of a worker, since workers don't run equally fast */
     DW_FLOATS = 64 * 1024, /* x in panels, in linear_dw: 256 KiB of the second-level cache */
+    PART = 8 * PW_PANEL,   /* rows of one matrix that a worker packs at a time */
+    DEPTH = 128,           /* rows of a panel that are widened at a time: 16 KiB of the first-level cache */
 };
 
 static size_t whole_panels(int n)
@@ -31,21 +34,49 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
+/* Packs the rows of w that become panel o / 32: in float, or in 16 bits by way of a part in float. */
+static void pack_panel(const struct pw_mat *m, int o)
+{
+    float wide[DEPTH * PW_PANEL] __attribute__((aligned(64)));
+    size_t at = (size_t)o * (size_t)m->in;
+    int rows = least(m->out - o, PW_PANEL);
+    if (m->stored == PW_STORED_F32) {
+        PW_OP(pack_transposed)(m->pack + at, PW_PANEL, m->w + at, (size_t)m->in, rows, m->in);
+        return;
+    }
+    uint16_t *p = (uint16_t *)m->pack + at;
+    for (int k = 0; k < m->in; k += DEPTH) {
+        int depth = least(m->in - k, DEPTH);
+        PW_OP(pack_transposed)(wide, PW_PANEL, m->w + at + k, (size_t)m->in, rows, depth);
+        PW_OP(narrow)(p + (size_t)k * PW_PANEL, wide, m->stored, depth * PW_PANEL);
+    }
+}
+
 static void pack_mat(void *arg, int item, int worker)
 {
     const struct pw_mat *m = (const struct pw_mat *)arg + item;
-    float *p = m->pack, *back = m->back;
+    float *back = m->back;
     (void)worker;
-    for (int o = 0; o < m->out; o += PW_PANEL, p += (size_t)PW_PANEL * (size_t)m->in)
-        PW_OP(pack_transposed)
-    (p, PW_PANEL, m->w + (size_t)o * (size_t)m->in, (size_t)m->in, least(m->out - o, PW_PANEL), m->in);
+    for (int o = 0; o < m->out; o += PW_PANEL)
+        pack_panel(m, o);
     for (int i = 0; back != NULL && i < m->in; i += PW_PANEL, back += (size_t)PW_PANEL * (size_t)m->out)
         PW_OP(pack_rows)(back, PW_PANEL, m->w + i, (size_t)m->in, m->out, least(m->in - i, PW_PANEL));
 }
 
+static void pack_part(void *arg, int item, int worker)
+{
+    const struct pw_mat *m = arg;
+    (void)worker;
+    for (int o = item * PART; o < least(m->out, (item + 1) * PART); o += PW_PANEL)
+        pack_panel(m, o);
+}
+
 void PW_OP(prepare)(struct pw_backend *be, const struct pw_mat *mats, int n)
 {
-    pw_pool_run(be->pool, n, pack_mat, (void *)mats);
+    if (n == 1 && mats->back == NULL) /* a model is read matrix by matrix */
+        pw_pool_run(be->pool, (mats->out + PART - 1) / PART, pack_part, (void *)mats);
+    else
+        pw_pool_run(be->pool, n, pack_mat, (void *)mats);
 }
 
 /* At some row strides the rows of a tile map to few sets of the first-level cache. Then copy the rows with a
@@ -96,6 +127,29 @@ void PW_OP(finish_fwd)(float *y, float *pre, const float *t, const float *bias, 
         finish_fwd_n(y, pre, t, bias, residual, act, R, out, PW_PANEL);
 }
 
+/* c [rows,n] = a times panel j / 32 of the matrix. 16 bits are widened part by part: the chain of each output
+ * continues from part to part, so its bits are those of a pack in float. */
+static void product(const struct pw_mat *m, int j, int rows, int n, const float *a, size_t stride, float *c,
+                    size_t ldc)
+{
+    size_t at = (size_t)j * (size_t)m->in;
+    float wide[DEPTH * PW_PANEL] __attribute__((aligned(64)));
+    if (m->stored == PW_STORED_F32) {
+        PW_OP(panel)(rows, n, m->in, a, stride, 1, m->pack + at, PW_PANEL, c, ldc, false);
+        return;
+    }
+    const uint16_t *p = (const uint16_t *)m->pack + at;
+    if (rows == 1) { /* decoding: each weight is used once */
+        PW_OP(row_times)(c, a, p, m->stored, m->in, n);
+        return;
+    }
+    for (int k = 0; k < m->in; k += DEPTH) {
+        int depth = least(m->in - k, DEPTH);
+        PW_OP(widen)(wide, p + (size_t)k * PW_PANEL, m->stored, depth * PW_PANEL);
+        PW_OP(panel)(rows, n, depth, a + k, stride, 1, wide, PW_PANEL, c, ldc, k > 0);
+    }
+}
+
 /* The arguments of a linear layer. */
 struct fwd {
     float *y, *pre;
@@ -123,14 +177,13 @@ static void fwd_columns(struct pw_ctx *c, void *arg, int item)
         const float *a = spread(c, f->x + (size_t)r * in, m->in, rows, &stride);
         for (int j = first; j < end; j += PW_PANEL) {
             float t[ROWS * PW_PANEL] __attribute__((aligned(64)));
-            const float *p = m->pack + (size_t)j * in;
             size_t at = (size_t)r * out + (size_t)j;
             int n = least(m->out - j, PW_PANEL);
             if (bare) {
-                PW_OP(panel)(rows, n, m->in, a, stride, 1, p, PW_PANEL, y + at, out, false);
+                product(m, j, rows, n, a, stride, y + at, out);
                 continue;
             }
-            PW_OP(panel)(rows, PW_PANEL, m->in, a, stride, 1, p, PW_PANEL, t, PW_PANEL, false);
+            product(m, j, rows, PW_PANEL, a, stride, t, PW_PANEL);
             PW_OP(finish_fwd)
             (y + at, pre != NULL ? pre + at : NULL, t, bias != NULL ? bias + j : NULL,
              residual != NULL ? residual + at : NULL, act, rows, m->out, n);

@@ -61,6 +61,21 @@ V_INLINE v16 v_dup_odd(v16 a) { return _mm512_movehdup_ps(a); }  /* lanes 1 1 3 
 /* The same in groups of four: lanes 0123 0123 89ab 89ab, and 4567 4567 cdef cdef. */
 V_INLINE v16 v_dup_even4(v16 a) { return _mm512_shuffle_f32x4(a, a, 0xa0); }
 V_INLINE v16 v_dup_odd4(v16 a) { return _mm512_shuffle_f32x4(a, a, 0xf5); }
+/* Sixteen numbers of 16 bits, widened exactly. */
+V_INLINE v16 v_from_bf16(const uint16_t *p)
+{
+    __m512i wide = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p));
+    return _mm512_castsi512_ps(_mm512_slli_epi32(wide, 16));
+}
+V_INLINE v16 v_from_f16(const uint16_t *p)
+{
+    return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)p));
+}
+/* The other direction, for numbers of half precision. */
+V_INLINE void v_to_f16(uint16_t *p, v16 a)
+{
+    _mm256_storeu_si256((__m256i *)p, _mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT));
+}
 /* 2^n for -126 <= n <= 127, from t = 1.5 * 2^23 + n */
 V_INLINE v16 v_pow2(v16 t)
 {
@@ -172,6 +187,22 @@ V_INLINE v16 v_dup_odd4(v16 x)
 {
     return (v16){_mm256_permute2f128_ps(x.a, x.a, 0x11), _mm256_permute2f128_ps(x.b, x.b, 0x11)};
 }
+V_INLINE __m256 half_from_bf16(const uint16_t *p)
+{
+    __m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)p));
+    return _mm256_castsi256_ps(_mm256_slli_epi32(wide, 16));
+}
+V_INLINE v16 v_from_bf16(const uint16_t *p) { return (v16){half_from_bf16(p), half_from_bf16(p + 8)}; }
+V_INLINE __m256 half_from_f16(const uint16_t *p)
+{
+    return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)p));
+}
+V_INLINE v16 v_from_f16(const uint16_t *p) { return (v16){half_from_f16(p), half_from_f16(p + 8)}; }
+V_INLINE void v_to_f16(uint16_t *p, v16 x)
+{
+    _mm_storeu_si128((__m128i *)p, _mm256_cvtps_ph(x.a, _MM_FROUND_TO_NEAREST_INT));
+    _mm_storeu_si128((__m128i *)(p + 8), _mm256_cvtps_ph(x.b, _MM_FROUND_TO_NEAREST_INT));
+}
 V_INLINE __m256 half_pow2(__m256 t)
 {
     __m256i bits = _mm256_add_epi32(_mm256_castps_si256(t), _mm256_set1_epi32(127));
@@ -220,6 +251,7 @@ V_INLINE void v_transpose(v16 r[16])
 }
 
 #else
+#include "base/half.h"
 #include <math.h>
 
 typedef struct {
@@ -267,6 +299,26 @@ V_INLINE v16 v_dup_even(v16 a) { V_EACH(a.f[l & ~1]); }
 V_INLINE v16 v_dup_odd(v16 a) { V_EACH(a.f[l | 1]); }
 V_INLINE v16 v_dup_even4(v16 a) { V_EACH(a.f[l & ~4]); }
 V_INLINE v16 v_dup_odd4(v16 a) { V_EACH(a.f[l | 4]); }
+V_INLINE v16 v_from_bf16(const uint16_t *p)
+{
+    v16 r;
+    for (int l = 0; l < 16; l++) {
+        uint32_t bits = (uint32_t)p[l] << 16;
+        memcpy(&r.f[l], &bits, sizeof bits);
+    }
+    return r;
+}
+V_INLINE v16 v_from_f16(const uint16_t *p)
+{
+    v16 r;
+    pw_from_halves(r.f, p, 16);
+    return r;
+}
+V_INLINE void v_to_f16(uint16_t *p, v16 a)
+{
+    for (int l = 0; l < 16; l++)
+        p[l] = pw_half(a.f[l]);
+}
 V_INLINE v16 v_pow2(v16 t)
 {
     for (int l = 0; l < 16; l++) {

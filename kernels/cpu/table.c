@@ -14,6 +14,7 @@
 #define DEVICE     "amx bf16, class machine"
 #define PRECISION  "bf16"
 #define PORTABLE   false
+#define EXACT(op)  NULL /* packs are rounded to bf16 */
 #else
 #define LINEAR(op) PW_OP(op)
 #define FOR_CHUNKS pw_cpu_for_chunks
@@ -21,6 +22,7 @@
 #define DEVICE     NAME(PW_ISA)
 #define PRECISION  "fp32"
 #define PORTABLE   true
+#define EXACT(op)  PW_OP(op)
 #endif
 
 static enum pw_code open_cpu(struct pw_backend **be, int threads, struct pw_err *err)
@@ -55,6 +57,8 @@ const struct pw_backend_ops LINEAR(table) = {
     .for_chunks = FOR_CHUNKS,
     .mat_pack_floats = LINEAR(mat_pack_floats),
     .prepare = LINEAR(prepare),
+    .unpack = EXACT(unpack),
+    .unpack_rows = EXACT(unpack_rows),
     .reduce = PW_OP(reduce),
     .adamw = PW_OP(adamw),
     .digest = PW_OP(digest),

@@ -19,10 +19,24 @@ static float half_at(const uint8_t *p)
     return pw_from_half((uint16_t)(p[0] | p[1] << 8));
 }
 
-static void read_bf16(const uint8_t *p, float *out)
+static void read_bf16(const uint8_t *p, int64_t n, float *out)
 {
-    uint32_t u = (uint32_t)(p[0] | p[1] << 8) << 16;
-    memcpy(out, &u, sizeof *out);
+    for (int64_t i = 0; i < n; i++) {
+        uint32_t u = (uint32_t)(p[2 * i] | p[2 * i + 1] << 8) << 16;
+        memcpy(out + i, &u, sizeof u);
+    }
+}
+
+/* By way of aligned numbers. */
+static void read_f16(const uint8_t *p, int64_t n, float *out)
+{
+    enum { PART = 256 };
+    uint16_t half[PART];
+    for (int64_t i = 0; i < n; i += PART) {
+        size_t some = (size_t)(n - i < PART ? n - i : PART);
+        memcpy(half, p + 2 * i, some * sizeof *half);
+        pw_from_halves(out + i, half, some);
+    }
 }
 
 /* The low halves of 16 bytes are values 0..15, the high halves 16..31. */
@@ -87,8 +101,8 @@ static void read_block(enum pw_number_type type, const uint8_t *p, float *out)
 {
     switch (type) {
     case PW_NUMBER_F32: memcpy(out, p, sizeof *out); break;
-    case PW_NUMBER_F16: *out = half_at(p); break;
-    case PW_NUMBER_BF16: read_bf16(p, out); break;
+    case PW_NUMBER_F16:
+    case PW_NUMBER_BF16: break; /* not in blocks */
     case PW_NUMBER_Q4_0: read_q4(p + 2, half_at(p), 0, 8, out); break;
     case PW_NUMBER_Q4_1: read_q4(p + 4, half_at(p), half_at(p + 2), 0, out); break;
     case PW_NUMBER_Q8_0: read_q8_0(p, out); break;
@@ -106,6 +120,10 @@ void pw_number_read(enum pw_number_type type, const void *data, int64_t n, float
 
     if (type == PW_NUMBER_F32) {
         memcpy(out, data, (size_t)n * sizeof *out);
+        return;
+    }
+    if (type == PW_NUMBER_F16 || type == PW_NUMBER_BF16) { /* a matrix of them is read at once */
+        (type == PW_NUMBER_F16 ? read_f16 : read_bf16)(p, n, out);
         return;
     }
     for (int64_t i = 0; i < n; i += t->values, p += t->bytes)

@@ -122,13 +122,28 @@ static enum pw_code own_encoding(const struct pw_foreign *f, const struct pw_con
     return code;
 }
 
+/* Does the model have a matrix as the file has it, in 16 bits? */
+static bool keeps_16(const struct pw_foreign *f, const struct pw_param *p, const struct pw_weights_tensor *t,
+                     enum pw_number_type *type)
+{
+    if (p->rows == 0 || p->pe)
+        return true;
+    if (t == NULL || f->map.inverse_layers || (t->type != PW_NUMBER_F16 && t->type != PW_NUMBER_BF16))
+        return false;
+    bool same = *type == PW_NUMBER_F32 || *type == t->type;
+    *type = t->type;
+    return same;
+}
+
 /* Lists the parameters that a model of this shape would have, and finds the tensor of each. */
 static enum pw_code check_tensors(struct pw_foreign *f, struct pw_err *err)
 {
     struct pw_pe_use_opts pe;
     struct pw_param *list = NULL;
+    enum pw_number_type type = PW_NUMBER_F32;
     int n = 0;
     enum pw_code code = own_encoding(f, &f->info.cfg, &pe, err);
+    bool all_16 = true;
     if (code == PW_OK)
         code = pw_model_list(&list, &n, &f->info.cfg, &pe, err);
     for (int i = 0; i < n && code == PW_OK; i++) {
@@ -136,7 +151,9 @@ static enum pw_code check_tensors(struct pw_foreign *f, struct pw_err *err)
         const struct pw_map_row *row;
         code = pw_map_find(&f->map, &list[i], &t, &row, err);
         f->info.parameters += t != NULL ? pw_param_count(&list[i]) : 0;
+        all_16 = all_16 && code == PW_OK && keeps_16(f, &list[i], t, &type);
     }
+    f->info.weight_bytes = all_16 ? 2 : 4;
     free(list);
     return code == PW_OK ? pw_map_surplus(&f->map, err) : code;
 }
@@ -246,6 +263,8 @@ static enum pw_code fill(void *arg, const struct pw_param *p, float *out, bool *
     *filled = t != NULL || !p->pe;
     if (code == PW_OK && *filled)
         code = pw_map_values(&x->f->map, p, x->cfg, t, row, x->order, out, err);
+    if (t != NULL)
+        pw_weights_done(t);
     return code;
 }
 

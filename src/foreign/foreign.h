@@ -16,8 +16,11 @@ struct pw_foreign_info {
     /* Its shape and vocabulary; context is the longest that it was made for. Checked. */
     struct pw_config cfg;
     size_t parameters; /* numbers in the tensors of the file that the model takes */
-    size_t bytes;      /* of all files with weights */
-    char sha[65];      /* pw_weights_sha */
+    /* Bytes of a weight in memory where a model has one copy (pw_model_one_copy): 2 if the file has all
+     * matrices in one form of 16 bits, else 4. */
+    int weight_bytes;
+    size_t bytes; /* of all files with weights */
+    char sha[65]; /* pw_weights_sha */
     /* All files, config.json included; NULL without digest. */
     const struct pw_source_files *source;
 };

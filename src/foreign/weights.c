@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/pages.h"
 #include "base/sha256.h"
 #include "base/text.h"
 #include "model/safetensors.h"
@@ -253,6 +254,25 @@ void pw_weights_row(const struct pw_weights_tensor *t, int64_t row, float *out)
     pw_number_read(t->type, (const char *)t->data + (size_t)row * bytes, columns, out);
 }
 
+void pw_weights_done(const struct pw_weights_tensor *t)
+{
+    pw_pages_forget(t->data, t->bytes);
+}
+
+/* SHA-256 of a mapped file, of which only a part is in this process's memory at a time. */
+static void sha_of(uint8_t sha[32], const char *bytes, size_t size)
+{
+    enum { PART = 16 << 20 };
+    struct pw_sha256 h;
+    pw_sha256_begin(&h);
+    for (size_t i = 0; i < size; i += PART) {
+        size_t n = size - i < PART ? size - i : PART;
+        pw_sha256_add(&h, bytes + i, n);
+        pw_pages_forget(bytes + i, n);
+    }
+    pw_sha256_end(&h, sha);
+}
+
 size_t pw_weights_sha(const struct pw_weights *w, char digits[65], struct pw_source_file *files, int *n)
 {
     struct pw_sha256 all;
@@ -260,7 +280,7 @@ size_t pw_weights_sha(const struct pw_weights *w, char digits[65], struct pw_sou
     size_t bytes = 0;
     pw_sha256_begin(&all);
     for (int i = 0; i < w->n_shards; i++) {
-        pw_sha256_of(sha, w->shards[i].bytes, w->shards[i].size);
+        sha_of(sha, w->shards[i].bytes, w->shards[i].size);
         pw_sha256_add(&all, sha, sizeof sha);
         bytes += w->shards[i].size;
         files[i].bytes = w->shards[i].size;

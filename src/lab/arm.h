@@ -49,7 +49,9 @@ struct pw_replica {
     int64_t flops_from;
     int swaps;
     enum pw_altered altered;
-    int parent; /* id of the arm that this one was forked from; 0: none */
+    int weight_bytes; /* of a model from another program's file, while it has each weight once; 0: another
+                         model */
+    int parent;       /* id of the arm that this one was forked from; 0: none */
     int64_t parent_step;
     bool training;
     int64_t goal;        /* training ends when step reaches it; with a budget of operations: an estimate */

@@ -9,14 +9,65 @@
 #include "base/alloc.h"
 #include "model/model_int.h"
 
-/* Sets *p to the parameters on the host. */
-static enum pw_code weights(struct pw_model *m, const float **p, struct pw_err *err)
+/* Matrices that are read one after the other. Those of a model that has them in packs alone (packed.c) are
+ * copied when they are needed, and a copy stays until the next one of its kind. */
+enum { LENT_O, LENT_DOWN, LENT_EMBED, LENT_HEAD, LENT_KINDS };
+
+struct weights {
+    struct pw_model *m;
+    const float *p; /* the parameters on the host; of a packed model only the vectors */
+    struct {
+        float *copy;
+        size_t at, n;
+    } lent[LENT_KINDS];
+};
+
+static enum pw_code weights_open(struct weights *w, struct pw_model *m, struct pw_err *err)
 {
-    *p = m->ops->host ? m->p : m->host;
+    *w = (struct weights){.m = m, .p = m->ops->host ? m->p : m->host};
     if (m->ops->host)
         return PW_OK;
     pw_model_get(m, m->host, NULL, NULL);
     return m->ops->sync(m->be, err);
+}
+
+static void weights_close(struct weights *w)
+{
+    for (int i = 0; i < LENT_KINDS; i++)
+        free(w->lent[i].copy);
+}
+
+/* Returns n parameters from offset on, valid until the next call for this kind. */
+static const float *lend(struct weights *w, int kind, size_t offset, size_t n)
+{
+    if (!w->m->packed)
+        return w->p + offset;
+    if (w->lent[kind].copy != NULL && w->lent[kind].at == offset && w->lent[kind].n == n)
+        return w->lent[kind].copy;
+    free(w->lent[kind].copy);
+    w->lent[kind].copy = pw_alloc(n, sizeof(float));
+    w->lent[kind].at = offset;
+    w->lent[kind].n = n;
+    pw_packed_read(w->m, w->lent[kind].copy, offset, n);
+    return w->lent[kind].copy;
+}
+
+static const float *embed_row(struct weights *w, int token)
+{
+    size_t C = (size_t)w->m->cfg.width;
+
+    return lend(w, LENT_EMBED, w->m->lay.embed + (size_t)token * C, C);
+}
+
+/* Returns row v of the head; it is copied with its neighbours, which follow as a rule. */
+static const float *head_row(struct weights *w, int v)
+{
+    enum { ROWS = 32 };
+    size_t C = (size_t)w->m->cfg.width;
+    int first = v / ROWS * ROWS, left = w->m->cfg.vocab - first;
+
+    return lend(w, LENT_HEAD, w->m->lay.head + (size_t)first * C, (size_t)(left < ROWS ? left : ROWS) * C) +
+           (size_t)(v - first) * C;
 }
 
 /* Freezes the statistics of a norm with gains at `at` for row x: it becomes gain * (x - mean of x). gain also
@@ -101,18 +152,32 @@ int pw_model_parts(const struct pw_model *m, struct pw_part *parts)
     return biased ? add_part(parts, n, PW_PART_BIAS, 0, 0) : n;
 }
 
+/* Return the matrices that write to the stream: of attention [C,HD], of the MLP [C,F]. */
+static const float *o_of(struct weights *w, int l)
+{
+    const struct pw_config *cfg = &w->m->cfg;
+
+    return lend(w, LENT_O, w->m->lay.layer[l].o,
+                (size_t)cfg->width * (size_t)cfg->heads * (size_t)cfg->head_width);
+}
+
+static const float *down_of(struct weights *w, int l)
+{
+    const struct pw_config *cfg = &w->m->cfg;
+
+    return lend(w, LENT_DOWN, w->m->lay.layer[l].down, (size_t)cfg->width * (size_t)cfg->ffn);
+}
+
 /* Passes what a branch adds, x [C], through the norm of its output, frozen at the branch's whole output: w x
  * + bias, w [C,n], of row `in` [n]. with_bias: x also gets the norm's bias. */
-static void through_post(const struct pw_model *m, const float *p, double *x, size_t w, size_t bias,
+static void through_post(const struct pw_model *m, const float *p, double *x, const float *w, size_t bias,
                          const float *in, int n, size_t post, size_t post_bias, bool with_bias)
 {
     int C = m->cfg.width;
     bool center;
 
-    if (!m->cfg.post_norm)
-        return;
     double *whole = pw_alloc(2 * (size_t)C, sizeof *whole), *gain = whole + C;
-    project(whole, p + w, in, C, n, n);
+    project(whole, w, in, C, n, n);
     add_bias(whole, p, bias, 1, C);
     freeze(m, p, post, whole, 1, gain, &center);
     through(x, gain, center, C);
@@ -122,8 +187,10 @@ static void through_post(const struct pw_model *m, const float *p, double *x, si
 }
 
 /* Passes the part x [C] of the embedding through its norm, frozen at the whole row: E[token] + added [C]. */
-static void through_embed(const struct pw_model *m, const float *p, double *x, const float *added, int token)
+static void through_embed(struct weights *w, double *x, const float *added, int token)
 {
+    const struct pw_model *m = w->m;
+    const float *row = embed_row(w, token);
     int C = m->cfg.width;
     bool center;
 
@@ -131,17 +198,17 @@ static void through_embed(const struct pw_model *m, const float *p, double *x, c
         return;
     double *whole = pw_alloc(2 * (size_t)C, sizeof *whole), *gain = whole + C;
     for (int i = 0; i < C; i++)
-        whole[i] = (double)m->cfg.embed_scale * (double)p[m->lay.embed + (size_t)token * C + i] +
-                   (added != NULL ? (double)added[i] : 0);
-    freeze(m, p, m->lay.embed_norm, whole, 1, gain, &center);
+        whole[i] = (double)m->cfg.embed_scale * (double)row[i] + (added != NULL ? (double)added[i] : 0);
+    freeze(m, w->p, m->lay.embed_norm, whole, 1, gain, &center);
     through(x, gain, center, C);
     free(whole);
 }
 
 /* Adds to x [C] what the biases of all layers write to row t of the stream. */
-static void add_biases(const struct pw_model *m, const float *p, double *x, const struct pw_inspection *in,
-                       int T, int t)
+static void add_biases(struct weights *w, double *x, const struct pw_inspection *in, int T, int t)
 {
+    const struct pw_model *m = w->m;
+    const float *p = w->p;
     const struct pw_config *cfg = &m->cfg;
     int C = cfg->width, HD = cfg->heads * cfg->head_width, F = cfg->ffn;
     double *part = pw_alloc((size_t)C, sizeof *part);
@@ -153,12 +220,12 @@ static void add_biases(const struct pw_model *m, const float *p, double *x, cons
         for (int mlp = 0; mlp < 2; mlp++) {
             memset(part, 0, (size_t)C * sizeof *part);
             add_bias(part, p, mlp ? at->down_bias : at->o_bias, 1, C);
-            if (mlp)
-                through_post(m, p, part, at->down, at->down_bias, in->mlp + r * F, F, at->post2,
+            if (cfg->post_norm && mlp)
+                through_post(m, p, part, down_of(w, l), at->down_bias, in->mlp + r * F, F, at->post2,
                              at->post2_bias, true);
-            else
-                through_post(m, p, part, at->o, at->o_bias, in->z + r * HD, HD, at->post1, at->post1_bias,
-                             true);
+            else if (cfg->post_norm)
+                through_post(m, p, part, o_of(w, l), at->o_bias, in->z + r * HD, HD, at->post1,
+                             at->post1_bias, true);
             for (int i = 0; i < C; i++)
                 x[i] += part[i];
         }
@@ -167,10 +234,11 @@ static void add_biases(const struct pw_model *m, const float *p, double *x, cons
 }
 
 /* Computes x [C], what a part writes to row t of the stream. added [T,C], or NULL. */
-static void write_part(const struct pw_model *m, const float *p, const float *added,
-                       const struct pw_part *part, double *x, const struct pw_inspection *in, int token,
-                       int T, int t)
+static void write_part(struct weights *w, const float *added, const struct pw_part *part, double *x,
+                       const struct pw_inspection *in, int token, int T, int t)
 {
+    const struct pw_model *m = w->m;
+    const float *p = w->p, *matrix;
     const struct pw_config *cfg = &m->cfg;
     int C = cfg->width, D = cfg->head_width, HD = cfg->heads * D, F = cfg->ffn;
     const struct pw_layer_at *at = &m->lay.layer[part->layer];
@@ -181,34 +249,40 @@ static void write_part(const struct pw_model *m, const float *p, const float *ad
     memset(x, 0, (size_t)C * sizeof *x);
     switch (part->kind) {
     case PW_PART_EMBED:
-        add_bias(x, p, m->lay.embed + (size_t)token * C, (double)cfg->embed_scale, C);
-        through_embed(m, p, x, here, token);
+        add_bias(x, embed_row(w, token), 0, (double)cfg->embed_scale, C);
+        through_embed(w, x, here, token);
         break;
     case PW_PART_POSITION:
         for (int i = 0; i < C; i++)
             x[i] = (double)here[i];
-        through_embed(m, p, x, here, token);
+        through_embed(w, x, here, token);
         break;
     case PW_PART_HEAD:
-        project(x, p + at->o + (size_t)part->head * D, in->z + r * HD + (size_t)part->head * D, C, D, HD);
-        through_post(m, p, x, at->o, at->o_bias, in->z + r * HD, HD, at->post1, at->post1_bias, false);
+        matrix = o_of(w, part->layer);
+        project(x, matrix + (size_t)part->head * D, in->z + r * HD + (size_t)part->head * D, C, D, HD);
+        if (cfg->post_norm)
+            through_post(m, p, x, matrix, at->o_bias, in->z + r * HD, HD, at->post1, at->post1_bias, false);
         break;
     case PW_PART_MLP:
-        project(x, p + at->down, in->mlp + r * F, C, F, F);
-        through_post(m, p, x, at->down, at->down_bias, in->mlp + r * F, F, at->post2, at->post2_bias, false);
+        matrix = down_of(w, part->layer);
+        project(x, matrix, in->mlp + r * F, C, F, F);
+        if (cfg->post_norm)
+            through_post(m, p, x, matrix, at->down_bias, in->mlp + r * F, F, at->post2, at->post2_bias,
+                         false);
         break;
-    default: add_biases(m, p, x, in, T, t);
+    default: add_biases(w, x, in, T, t);
     }
 }
 
 /* The logit of token v before the cap, from the normed row x [C]. */
-static double logit(const struct pw_model *m, const float *p, const double *x, int v)
+static double logit(struct weights *w, const double *x, int v)
 {
-    int C = m->cfg.width;
-    double sum = m->cfg.head_bias ? (double)p[m->lay.head_bias + v] : 0;
+    const struct pw_model *m = w->m;
+    const float *row = head_row(w, v);
+    double sum = m->cfg.head_bias ? (double)w->p[m->lay.head_bias + v] : 0;
 
-    for (int i = 0; i < C; i++)
-        sum += (double)p[m->lay.head + (size_t)v * C + i] * x[i];
+    for (int i = 0; i < m->cfg.width; i++)
+        sum += (double)row[i] * x[i];
     return sum;
 }
 
@@ -230,22 +304,25 @@ enum pw_code pw_model_attribute(struct pw_model *m, const struct pw_inspection *
 {
     const struct pw_config *cfg = &m->cfg;
     int C = cfg->width, V = cfg->vocab, n_parts = pw_model_parts(m, NULL);
-    const float *p, *head; /* [V,C] */
+    struct weights w = {0};
     bool center;
     double average_bias = 0; /* of the head, as average [C] is of its weights: means over the vocabulary */
     float *added = NULL;
     enum pw_code code = m->pe.pe->uses & PW_PE_ADDED ? pw_model_added(m, tokens, T, &added, err) : PW_OK;
 
     if (code == PW_OK)
-        code = weights(m, &p, err);
+        code = weights_open(&w, m, err);
     if (code) {
         free(added);
         return code;
     }
+    const float *p = w.p;
+    float *rows = pw_alloc((size_t)n * C + 1, sizeof *rows); /* of the head, for ids */
     double *mem = pw_alloc(3 * (size_t)C + (size_t)V, sizeof *mem), *gain = mem, *x = mem + C,
            *average = mem + 2 * C, *factor = mem + 3 * C; /* of the cap [V] */
     struct pw_part *parts = pw_alloc((size_t)n_parts, sizeof *parts);
-    head = p + m->lay.head;
+    for (int j = 0; j < n; j++)
+        memcpy(rows + (size_t)j * C, head_row(&w, ids[j]), (size_t)C * sizeof *rows);
     pw_model_parts(m, parts);
     const float *last = in->resid + ((size_t)cfg->layers * T + t) * C;
     freeze_last(m, p, last, gain, &center);
@@ -254,13 +331,14 @@ enum pw_code pw_model_attribute(struct pw_model *m, const struct pw_inspection *
     through(x, gain, center, C);
     add_bias(x, p, m->lay.norm_bias, (double)cfg->logit_scale, C);
     for (int v = 0; v < V; v++) {
-        factor[v] = cfg->logit_cap > 0 ? cap_factor(m, logit(m, p, x, v)) : 1;
+        factor[v] = cfg->logit_cap > 0 ? cap_factor(m, logit(&w, x, v)) : 1;
+        const float *row = head_row(&w, v);
         average_bias += cfg->head_bias ? factor[v] * (double)p[m->lay.head_bias + v] / V : 0;
         for (int i = 0; i < C; i++)
-            average[i] += factor[v] * (double)head[(size_t)v * C + i] / V;
+            average[i] += factor[v] * (double)row[i] / V;
     }
     for (int k = 0; k < n_parts; k++) {
-        write_part(m, p, added, &parts[k], x, in, tokens[t], T, t);
+        write_part(&w, added, &parts[k], x, in, tokens[t], T, t);
         through(x, gain, center, C);
         if (parts[k].kind == PW_PART_BIAS)
             add_bias(x, p, m->lay.norm_bias, (double)cfg->logit_scale, C);
@@ -272,13 +350,15 @@ enum pw_code pw_model_attribute(struct pw_model *m, const struct pw_inspection *
             double *sum = &part[(size_t)k * n + j];
             *sum = biases ? (double)p[m->lay.head_bias + ids[j]] : 0;
             for (int i = 0; i < C; i++)
-                *sum += (double)head[(size_t)ids[j] * C + i] * x[i];
+                *sum += (double)rows[(size_t)j * C + i] * x[i];
             *sum *= factor[ids[j]];
         }
     }
     free(mem);
     free(parts);
     free(added);
+    free(rows);
+    weights_close(&w);
     return PW_OK;
 }
 
@@ -286,24 +366,27 @@ enum pw_code pw_model_lens(struct pw_model *m, const struct pw_inspection *in, i
                            struct pw_err *err)
 {
     const struct pw_config *cfg = &m->cfg;
-    int C = cfg->width, V = cfg->vocab;
-    const float *p;
+    int C = cfg->width, V = cfg->vocab, L = cfg->layers;
+    struct weights w;
     bool center;
-    enum pw_code code = weights(m, &p, err);
+    enum pw_code code = weights_open(&w, m, err);
 
     if (code)
         return code;
-    double *mem = pw_alloc(2 * (size_t)C, sizeof *mem), *gain = mem, *x = mem + C;
-    for (int l = 0; l <= cfg->layers; l++) {
+    double *mem = pw_alloc((size_t)(L + 2) * C, sizeof *mem), *gain = mem, *x = mem + C; /* x [L+1,C] */
+    for (int l = 0; l <= L; l++) {
         const float *stream = in->resid + ((size_t)l * T + t) * C;
-        freeze_last(m, p, stream, gain, &center);
+        double *row = x + (size_t)l * C;
+        freeze_last(m, w.p, stream, gain, &center);
         for (int i = 0; i < C; i++)
-            x[i] = (double)stream[i];
-        through(x, gain, center, C);
-        add_bias(x, p, m->lay.norm_bias, (double)cfg->logit_scale, C);
-        for (int v = 0; v < V; v++)
-            out[(size_t)l * V + v] = capped(m, logit(m, p, x, v));
+            row[i] = (double)stream[i];
+        through(row, gain, center, C);
+        add_bias(row, w.p, m->lay.norm_bias, (double)cfg->logit_scale, C);
     }
+    for (int v = 0; v < V; v++) /* outside, so that each row of the head is read once */
+        for (int l = 0; l <= L; l++)
+            out[(size_t)l * V + v] = capped(m, logit(&w, x + (size_t)l * C, v));
     free(mem);
+    weights_close(&w);
     return PW_OK;
 }

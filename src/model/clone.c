@@ -27,6 +27,16 @@ static enum pw_code carry_floats(struct pw_model *next, float *to, struct pw_mod
     return code;
 }
 
+/* Writes a tensor of the model *arg. */
+static enum pw_code read_tensor(void *arg, const struct pw_param *p, float *out, bool *filled,
+                                struct pw_err *err)
+{
+    (void)err;
+    pw_model_read(arg, out, p->offset, pw_param_count(p));
+    *filled = true;
+    return PW_OK;
+}
+
 /* Copies the first floats of weights and moments, the first tensors' step counts, the place in the
  * schedule, and replaced heads. Returns an error of the backend of `old`; an error of next's backend
  * appears at its next sync. */
@@ -39,7 +49,11 @@ static enum pw_code carry(struct pw_model *next, struct pw_model *old, size_t fl
     if (code == PW_OK && n == 3)
         code = pw_model_reason(next, pw_model_reserve(next, err), err);
     float *from[] = {old->p, old->m, old->v}, *to[] = {next->p, next->m, next->v};
-    for (int i = 0; i < n && code == PW_OK; i++)
+    if (code == PW_OK && old->packed && next->packed && next->ops == old->ops)
+        pw_packed_share(next, old, floats);
+    else if (code == PW_OK && old->packed) /* the same offsets in both, and no moments */
+        code = pw_model_fill_all(next, tensors, read_tensor, old, err);
+    for (int i = 0; i < n && code == PW_OK && !old->packed; i++)
         code = carry_floats(next, to[i], old, from[i], floats, err);
     for (int i = 0; i < tensors; i++)
         next->lay.params[i].t = old->lay.params[i].t;
@@ -67,7 +81,7 @@ static enum pw_code complete(struct pw_model **out, enum pw_code code, struct pw
 enum pw_code pw_model_clone(struct pw_model **out, struct pw_model *m, const struct pw_backend_ops *ops,
                             struct pw_backend *be, struct pw_err *err)
 {
-    enum pw_code code = pw_model_make(out, ops, be, &m->cfg, &m->pe, err);
+    enum pw_code code = pw_model_make(out, ops, be, &m->cfg, &m->pe, m->packed, err);
 
     if (code)
         return code;
@@ -80,7 +94,7 @@ enum pw_code pw_model_swap(struct pw_model **out, struct pw_model *m, const stru
                            uint64_t seed, bool restart, struct pw_err *err)
 {
     int core = m->lay.n_core;
-    enum pw_code code = pw_model_make(out, m->ops, m->be, &m->cfg, pe, err);
+    enum pw_code code = pw_model_make(out, m->ops, m->be, &m->cfg, pe, m->packed, err);
 
     assert(m->n_flights == 0);
     if (code)

@@ -32,7 +32,7 @@ float pw_norm_eps(const struct pw_config *cfg)
 void pw_model_refresh(struct pw_model *m, int positions)
 {
     pw_tables_lay(m, positions);
-    if (m->stale & PW_STALE_PACKS)
+    if (m->stale & PW_STALE_PACKS && !m->packed)
         m->ops->prepare(m->be, m->mats, m->cfg.layers * PW_MATS + 1);
     if (m->stale & PW_STALE_TABLES)
         pw_tables_compute(m);
@@ -275,6 +275,21 @@ static float *stream(const struct pw_model *m, const struct pw_work *w, const st
     return resid != NULL ? resid + (size_t)l * r->R * m->cfg.width : w->x[l];
 }
 
+/* Writes the embeddings of a chunk's tokens, with the rows that the encoding adds. */
+static void embed(struct pw_model *m, struct pw_ctx *c, float *x, const struct rows *r)
+{
+    struct pw_added added = m->tables.added;
+    int C = m->cfg.width;
+
+    memcpy(added.row, r->added, sizeof added.row);
+    if (m->packed) {
+        m->ops->unpack_rows(c, x, pw_packed_embed(m), r->ids, r->R);
+        m->ops->embed_fwd(c, x, x, NULL, &added, r->R, C);
+    } else {
+        m->ops->embed_fwd(c, x, m->p + m->lay.embed, r->ids, &added, r->R, C);
+    }
+}
+
 /* Runs block l; the first block includes the embedding. */
 static void layer(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct rows *r, int l)
 {
@@ -284,10 +299,8 @@ static void layer(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const
     struct pw_dropout d;
 
     if (l == 0) {
-        struct pw_added added = m->tables.added;
-        memcpy(added.row, r->added, sizeof added.row);
         float *embedded = w->embedded != NULL ? w->embedded : x;
-        m->ops->embed_fwd(c, embedded, m->p + m->lay.embed, r->ids, &added, r->R, C);
+        embed(m, c, embedded, r);
         if (w->embedded != NULL)
             m->ops->norm_fwd(c, x, w->embedded_stat, embedded, pw_at(m->p, m->lay.embed_norm),
                              pw_at(m->p, m->lay.embed_norm_bias), (enum pw_norm)m->cfg.norm,

@@ -2,6 +2,7 @@
  * and what a step needs beside them. */
 #include <stdlib.h>
 
+#include "base/pages.h"
 #include "model/model_int.h"
 
 /* Sets the matrices of the linear operations. */
@@ -52,19 +53,29 @@ static enum pw_code alloc_packs(struct pw_model *m, bool backward, struct pw_err
     return PW_OK;
 }
 
-enum pw_code pw_memory_init(struct pw_model *m, struct pw_err *err)
+enum pw_code pw_memory_init(struct pw_model *m, bool packed, struct pw_err *err)
 {
     size_t bytes = m->lay.size * sizeof(float);
 
-    m->p = m->ops->alloc(m->be, bytes);
+    m->packed = packed;
+    m->p = packed ? pw_pages_reserve(bytes) : m->ops->alloc(m->be, bytes);
     m->host = malloc(bytes);
     m->moved = calloc(2 * (size_t)m->lay.n, sizeof *m->moved);
-    m->mats = calloc((size_t)m->cfg.layers * PW_MATS + 1, sizeof *m->mats);
+    m->mats = calloc((size_t)m->cfg.layers * PW_MATS + 2, sizeof *m->mats);
     if (!pw_seen_init(m) || m->p == NULL || m->host == NULL || m->moved == NULL || m->mats == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory: %zu parameters need %zu MiB", m->lay.size,
                        bytes >> 20);
     set_mats(m);
-    return alloc_packs(m, false, err);
+    return packed ? pw_packed_init(m, err) : alloc_packs(m, false, err);
+}
+
+void pw_model_unpack(struct pw_model *m, bool keep)
+{
+    if (!m->packed)
+        return;
+    pw_packed_end(m, keep);
+    set_packs(m, false, m->pack);
+    m->stale |= PW_STALE_PACKS;
 }
 
 /* The first of these buffers is allocated last, so it says that all are there. */
@@ -76,6 +87,7 @@ enum pw_code pw_model_reserve(struct pw_model *m, struct pw_err *err)
 
     if (m->m != NULL)
         return PW_OK;
+    pw_model_unpack(m, true);
     code = alloc_packs(m, true, err);
     if (code)
         return code;
@@ -93,10 +105,15 @@ enum pw_code pw_model_reserve(struct pw_model *m, struct pw_err *err)
 
 void pw_memory_fini(struct pw_model *m)
 {
-    m->ops->free(m->be, m->p);
+    if (m->packed || m->reserve != NULL) {
+        pw_pages_free(m->p, m->lay.size * sizeof(float));
+        pw_packed_fini(m);
+    } else {
+        m->ops->free(m->be, m->p);
+        m->ops->free(m->be, m->pack);
+    }
     m->ops->free(m->be, m->m);
     m->ops->free(m->be, m->v);
-    m->ops->free(m->be, m->pack);
     m->ops->free(m->be, m->back);
     if (!pw_model_one_slot(m))
         m->ops->free(m->be, m->g);

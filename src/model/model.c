@@ -53,7 +53,7 @@ void pw_model_draw(struct pw_model *m, int first, uint64_t seed)
         m->ops->upload(m->be, m->p + begin, d.to + begin, (m->lay.size - begin) * sizeof(float));
 }
 
-static enum pw_code init(struct pw_model *m, struct pw_err *err)
+static enum pw_code init(struct pw_model *m, bool packed, struct pw_err *err)
 {
     const struct pw_pe *pe = m->pe.pe;
     enum pw_code code = pw_config_check(&m->cfg, err);
@@ -66,7 +66,7 @@ static enum pw_code init(struct pw_model *m, struct pw_err *err)
     if (code == PW_OK)
         code = pw_layout_init(&m->lay, &m->cfg, &m->pe, err);
     if (code == PW_OK)
-        code = pw_memory_init(m, err);
+        code = pw_memory_init(m, packed && pw_model_one_copy(m->ops), err);
     if (code)
         return code;
     m->workers = m->ops->workers(m->be);
@@ -94,7 +94,8 @@ enum pw_code pw_model_reason(struct pw_model *m, enum pw_code code, struct pw_er
 }
 
 enum pw_code pw_model_make(struct pw_model **out, const struct pw_backend_ops *ops, struct pw_backend *be,
-                           const struct pw_config *cfg, const struct pw_pe_use_opts *pe, struct pw_err *err)
+                           const struct pw_config *cfg, const struct pw_pe_use_opts *pe, bool packed,
+                           struct pw_err *err)
 {
     struct pw_model *m = calloc(1, sizeof *m);
     enum pw_code code;
@@ -115,7 +116,7 @@ enum pw_code pw_model_make(struct pw_model **out, const struct pw_backend_ops *o
     }
     m->cfg = *cfg;
     m->pe = *pe;
-    code = pw_model_reason(m, init(m, err), err);
+    code = pw_model_reason(m, init(m, packed, err), err);
     if (code)
         pw_model_destroy(m);
     else
@@ -127,7 +128,7 @@ enum pw_code pw_model_create(struct pw_model **out, const struct pw_backend_ops 
                              const struct pw_config *cfg, const struct pw_pe_use_opts *pe, uint64_t seed,
                              struct pw_err *err)
 {
-    enum pw_code code = pw_model_make(out, ops, be, cfg, pe, err);
+    enum pw_code code = pw_model_make(out, ops, be, cfg, pe, false, err);
 
     if (code)
         return code;
@@ -141,11 +142,11 @@ enum pw_code pw_model_create(struct pw_model **out, const struct pw_backend_ops 
     return code;
 }
 
-/* Uploads the values of every tensor, by way of `room`, which fits the largest. */
-static enum pw_code fill_all(struct pw_model *m, pw_model_fill *fill, void *arg, float *room,
-                             struct pw_err *err)
+/* Uploads the values of the tensors, by way of `room`, which fits the largest. */
+static enum pw_code upload_all(struct pw_model *m, int tensors, pw_model_fill *fill, void *arg, float *room,
+                               struct pw_err *err)
 {
-    for (int i = 0; i < m->lay.n; i++) {
+    for (int i = 0; i < tensors; i++) {
         const struct pw_param *p = &m->lay.params[i];
         bool filled = false;
         enum pw_code code = fill(arg, p, room, &filled, err);
@@ -161,26 +162,37 @@ static enum pw_code fill_all(struct pw_model *m, pw_model_fill *fill, void *arg,
     return PW_OK;
 }
 
+enum pw_code pw_model_fill_all(struct pw_model *m, int tensors, pw_model_fill *fill, void *arg,
+                               struct pw_err *err)
+{
+    size_t most = 0;
+    enum pw_code code;
+
+    if (m->packed)
+        return pw_packed_fill(m, tensors, fill, arg, err);
+    for (int i = 0; i < tensors; i++)
+        if (pw_param_count(&m->lay.params[i]) > most)
+            most = pw_param_count(&m->lay.params[i]);
+    float *room = malloc((most + 1) * sizeof *room);
+    if (room != NULL)
+        code = upload_all(m, tensors, fill, arg, room, err);
+    else
+        code = pw_fail(err, PW_ENOMEM, "out of memory for a tensor of %zu MiB", most * sizeof *room >> 20);
+    free(room);
+    return code;
+}
+
 enum pw_code pw_model_create_from(struct pw_model **out, const struct pw_backend_ops *ops,
                                   struct pw_backend *be, const struct pw_config *cfg,
                                   const struct pw_pe_use_opts *pe, uint64_t seed, pw_model_fill *fill,
                                   void *arg, struct pw_err *err)
 {
-    size_t most = 0;
-    enum pw_code code = pw_model_make(out, ops, be, cfg, pe, err);
+    enum pw_code code = pw_model_make(out, ops, be, cfg, pe, true, err);
 
     if (code)
         return code;
     (*out)->seed = seed;
-    for (int i = 0; i < (*out)->lay.n; i++)
-        if (pw_param_count(&(*out)->lay.params[i]) > most)
-            most = pw_param_count(&(*out)->lay.params[i]);
-    float *room = malloc((most + 1) * sizeof *room);
-    if (room != NULL)
-        code = fill_all(*out, fill, arg, room, err);
-    else
-        code = pw_fail(err, PW_ENOMEM, "out of memory for a tensor of %zu MiB", most * sizeof *room >> 20);
-    free(room);
+    code = pw_model_fill_all(*out, (*out)->lay.n, fill, arg, err);
     if (code) {
         pw_model_destroy(*out);
         *out = NULL;
@@ -338,7 +350,9 @@ void pw_model_get(struct pw_model *m, float *params, float *adam_m, float *adam_
     size_t bytes = m->lay.size * sizeof(float);
 
     for (int i = 0; i < 3; i++)
-        if (to[i] != NULL && from[i] != NULL)
+        if (to[i] != NULL && i == 0 && m->packed)
+            pw_packed_read(m, params, 0, m->lay.size);
+        else if (to[i] != NULL && from[i] != NULL)
             m->ops->download(m->be, to[i], from[i], bytes);
         else if (to[i] != NULL) /* moments before the first step */
             memset(to[i], 0, bytes);
@@ -347,6 +361,10 @@ void pw_model_get(struct pw_model *m, float *params, float *adam_m, float *adam_
 
 void pw_model_read(struct pw_model *m, float *out, size_t offset, size_t n)
 {
+    if (m->packed) {
+        pw_packed_read(m, out, offset, n);
+        return;
+    }
     m->ops->download(m->be, out, m->p + offset, n * sizeof *out);
     m->ops->sync(m->be, NULL);
 }
@@ -359,6 +377,7 @@ void pw_model_put(struct pw_model *m, const float *params, const float *adam_m, 
     assert((adam_m == NULL || m->m != NULL) && (adam_v == NULL || m->v != NULL));
     if (params != NULL) {
         pw_model_set_source(m, NULL);
+        pw_model_unpack(m, false);
         m->ops->upload(m->be, m->p, params, bytes);
     }
     if (adam_m != NULL)
@@ -389,6 +408,24 @@ int pw_model_choices(const struct pw_model *m, uint64_t *digest)
     return n;
 }
 
+/* Adds a tensor, whose first float is number `first` of all. */
+static void digest_tensor(struct pw_model *m, const struct pw_param *p, uint64_t first)
+{
+    enum { PART = 8192 };
+    size_t n = pw_param_count(p);
+    float part[PART];
+
+    if (!m->packed) {
+        m->ops->digest(m->be, m->sums, m->p + p->offset, n, first);
+        return;
+    }
+    for (size_t i = 0; i < n; i += PART) {
+        size_t some = n - i < PART ? n - i : PART;
+        pw_packed_read(m, part, p->offset + i, some);
+        m->ops->digest(m->be, m->sums, part, some, first + i);
+    }
+}
+
 /* Tensors in name order, one after the other. */
 void pw_model_digest(struct pw_model *m, uint64_t out[2])
 {
@@ -399,7 +436,7 @@ void pw_model_digest(struct pw_model *m, uint64_t out[2])
     m->ops->upload(m->be, m->sums, none, sizeof none);
     for (int k = 0; k < m->lay.n; k++) {
         const struct pw_param *p = &m->lay.params[order[k]];
-        m->ops->digest(m->be, m->sums, m->p + p->offset, pw_param_count(p), first);
+        digest_tensor(m, p, first);
         first += pw_param_count(p);
     }
     m->ops->download(m->be, out, m->sums, sizeof none);

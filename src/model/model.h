@@ -101,11 +101,19 @@ enum pw_code pw_model_create(struct pw_model **m, const struct pw_backend_ops *o
 typedef enum pw_code pw_model_fill(void *arg, const struct pw_param *p, float *out, bool *filled,
                                    struct pw_err *err);
 /* The same with values from fill, which is called for one tensor after the other. Beside the model, only
- * memory for the largest tensor is taken. */
+ * memory for the largest tensor is taken.
+ *
+ * Where pw_model_one_copy is true, such a model has each weight once in memory until its first step or a
+ * change of its weights, and its clones on that backend share them. A matrix has 16 bits a weight if bf16 or
+ * half precision has all its values. No bit of a result depends on this. */
 enum pw_code pw_model_create_from(struct pw_model **m, const struct pw_backend_ops *ops,
                                   struct pw_backend *be, const struct pw_config *cfg,
                                   const struct pw_pe_use_opts *pe, uint64_t seed, pw_model_fill *fill,
                                   void *arg, struct pw_err *err);
+/* Can models on this backend have each weight once? */
+bool pw_model_one_copy(const struct pw_backend_ops *ops);
+/* Returns the bytes of such a model's weights; 0: m has them in float, and packed. */
+size_t pw_model_one_copy_bytes(const struct pw_model *m);
 /* Lists the tensors that a model of this checked configuration has. The caller frees *list. */
 enum pw_code pw_model_list(struct pw_param **list, int *n, const struct pw_config *cfg,
                            const struct pw_pe_use_opts *pe, struct pw_err *err);
@@ -118,6 +126,11 @@ void pw_model_destroy(struct pw_model *m); /* NULL is a no-op */
  * have been checked. Returns SIZE_MAX if the list of tensors itself cannot be allocated. */
 size_t pw_model_bytes(const struct pw_backend_ops *ops, const struct pw_config *cfg,
                       const struct pw_pe_use_opts *pe, int batch, int workers, int T);
+
+/* The same for a model that has each weight once, in weight_bytes (2 or 4) for those of matrices; while it is
+ * created. On other backends it is pw_model_bytes before the first step. */
+size_t pw_model_one_copy_need(const struct pw_backend_ops *ops, const struct pw_config *cfg,
+                              const struct pw_pe_use_opts *pe, int weight_bytes);
 
 /* Returns the number of sequences in the largest batch that a step of m has
  * allocated for; 0 before any step. */

@@ -152,9 +152,13 @@ struct pw_model {
     float *p, *m, *v, *g; /* [size] parameters, moments, gradient, on the backend: pw_model_reserve */
     float *host;          /* [size] scratch */
     double *moved;        /* [lay.n,2] of the last step: backend.h, adamw */
-    struct pw_mat *mats;  /* [L*PW_MATS + 1] */
+    struct pw_mat *mats;  /* [L*PW_MATS + 1], and room for the embedding: packed.c */
     float *pack, *back;   /* of all mats; back: pw_model_reserve */
-    uint64_t *sums;       /* [2] of a digest, on the backend */
+    /* The matrices are in their packs alone, and p has no memory for them: packed.c. */
+    bool packed;
+    size_t pack_floats;       /* if packed: used of pack */
+    struct pw_packs *reserve; /* pack and p are address space of pages.h; NULL: the backend's memory */
+    uint64_t *sums;           /* [2] of a digest, on the backend */
     struct pw_tables tables;
     struct pw_seen_counts met;
     int stale;                      /* enum pw_stale: derived data that is out of date */
@@ -217,9 +221,14 @@ static inline float *pw_at(float *base, size_t offset)
  * memory. Other codes pass unchanged, and so does PW_ENOMEM while steps are in flight;
  * pw_model_finish then reports the device. */
 enum pw_code pw_model_reason(struct pw_model *m, enum pw_code code, struct pw_err *err);
-/* Like pw_model_create, but leaves the parameters undefined. */
+/* Like pw_model_create, but leaves the parameters undefined. packed: the model is one of packed.c if the
+ * backend allows it; pw_model_fill_all must follow. */
 enum pw_code pw_model_make(struct pw_model **out, const struct pw_backend_ops *ops, struct pw_backend *be,
-                           const struct pw_config *cfg, const struct pw_pe_use_opts *pe, struct pw_err *err);
+                           const struct pw_config *cfg, const struct pw_pe_use_opts *pe, bool packed,
+                           struct pw_err *err);
+/* Sets the first tensors of a new model to the values that fill writes, one after the other. */
+enum pw_code pw_model_fill_all(struct pw_model *m, int tensors, pw_model_fill *fill, void *arg,
+                               struct pw_err *err);
 /* Draws the initial values of all tensors from index `first` on; may overwrite m->host. */
 void pw_model_draw(struct pw_model *m, int first, uint64_t seed);
 void pw_model_changed(struct pw_model *m); /* call after a change of parameters or encoding */
@@ -228,11 +237,34 @@ void pw_model_formed(struct pw_model *m);
 
 /* ---- memory.c */
 /* Allocates the parameters, which are undefined then, and their packed copies; pw_memory_fini frees all. */
-enum pw_code pw_memory_init(struct pw_model *m, struct pw_err *err);
+enum pw_code pw_memory_init(struct pw_model *m, bool packed, struct pw_err *err);
 void pw_memory_fini(struct pw_model *m);
 /* Allocates moments and gradient, zeroed, and packs for the backward pass, unless they are there: the first
  * step does it, so that a model that is only looked at has its weights alone. */
 enum pw_code pw_model_reserve(struct pw_model *m, struct pw_err *err);
+/* pw_packed_end, with packs in float afterwards. Call before the matrices change. */
+void pw_model_unpack(struct pw_model *m, bool keep);
+
+/* ---- packed.c: matrices that live in their packs alone. While m->packed is true, only these functions read
+ * a matrix's values, vectors stay in m->p, and nothing writes a matrix. */
+/* Makes a model packed whose parameters are fresh pages, and reserves its packs. On failure pw_packed_fini is
+ * needed, too. */
+enum pw_code pw_packed_init(struct pw_model *m, struct pw_err *err);
+/* pw_model_fill_all of such a model. */
+enum pw_code pw_packed_fill(struct pw_model *m, int tensors, pw_model_fill *fill, void *arg,
+                            struct pw_err *err);
+/* Gives `next`, a fresh packed model of the same backend and the same matrices, the packs of old, which both
+ * then use, and the other parameters below offset `end`. */
+void pw_packed_share(struct pw_model *next, const struct pw_model *old, size_t end);
+/* Frees the packs of a model that was packed, unless another model uses them. */
+void pw_packed_fini(struct pw_model *m);
+/* Copies n parameters from offset on to out. */
+void pw_packed_read(const struct pw_model *m, float *out, size_t offset, size_t n);
+/* Returns the matrix of the embedding. */
+const struct pw_mat *pw_packed_embed(const struct pw_model *m);
+/* Ends this state: all parameters are in m->p again, or are undefined there without keep. The caller sets the
+ * places of the packs, and marks them as stale. A no-op for other models. */
+void pw_packed_end(struct pw_model *m, bool keep);
 
 /* ---- params.c */
 /* Lists the tensors of a configuration with their offsets; pw_layout_fini frees the list. */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "lab/core/lab_int.h"
 #include "ref_lab.h"
 
 /* Available memory in KiB that the system reports; 0: the real number. */
@@ -156,9 +157,24 @@ static void test_looked_at(void **state)
         assert_true(available < 100000);
         assert_non_null(strstr(b.error, "this model needs "));
     }
+    struct pw_model *m = pw_lab_arm(b.lab, 1)->model;
+    size_t weights = pw_model_size(m) * 2, once = pw_model_one_copy_bytes(m); /* the file has 16 bits */
+    assert_in_range(once, weights, 3 * weights / 2);
+    /* in KiB, of which nine tenths may be taken: one copy, and a matrix that is read, in float */
+    if ((size_t)available * 1024 > 4 * once)
+        fail_msg("%d KiB are asked for, %zu bytes are taken", available, once);
     refuse(&b, "train 1");
+    assert_true(pw_model_one_copy_bytes(m) > 0);
+    bench_run(&b, "fork"); /* has each weight once, too */
+    assert_int_equal(b.errors, 0);
+    assert_int_equal(pw_model_one_copy_bytes(pw_lab_arm(b.lab, 2)->model), pw_model_one_copy_bytes(m));
     available = 0;
-    bench_must(&b, "train 1");
+    bench_must(&b, "train 1 arm=1");
+    assert_non_null(
+        strstr(b.note, "arm 1: from its first step on its weights are float32, with packed copies"));
+    assert_int_equal(pw_model_one_copy_bytes(m), 0);
+    bench_must(&b, "train 1 arm=1");
+    assert_int_equal(b.notes, 0);
     bench_close(&b);
 }
 

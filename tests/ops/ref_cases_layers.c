@@ -31,9 +31,9 @@ void ref_case_linear(struct ref_call *r)
         i = ref_next(&r->s) % 8 == 0 ? 260 : ref_pick_width(&r->s);
     size_t ny = (size_t)R * (size_t)o, nx = (size_t)R * (size_t)i, nw = (size_t)o * (size_t)i;
     struct linear l = {.ops = r->ops, .R = R};
-    l.m = (struct pw_mat){ref_input(r, nw, 1.0f / sqrtf((float)i)), o, i,
-                          ref_own(r, r->ops->mat_pack_floats(o, i, false)),
-                          ref_own(r, r->ops->mat_pack_floats(o, i, true))};
+    l.m = (struct pw_mat){.w = ref_input(r, nw, 1.0f / sqrtf((float)i)), .out = o, .in = i};
+    l.m.pack = ref_own(r, r->ops->mat_pack_floats(o, i, false));
+    l.m.back = ref_own(r, r->ops->mat_pack_floats(o, i, true));
     l.act = (enum pw_act)(ref_next(&r->s) % 5);
     l.add = ref_next(&r->s) % 2;
     l.scale = ref_next(&r->s) % 2 ? 1.0f : 1.0f / 0.9f;

@@ -47,6 +47,7 @@ static enum pw_code prepare(struct pw_lab *lab, struct pw_replica *fresh, const 
     fresh->flops_from = 0;
     fresh->swaps = 0;
     fresh->altered = altered;
+    fresh->weight_bytes = altered == PW_ALTERED_FILE ? settings->weight_bytes : 0;
     fresh->parent = 0;
     fresh->training = fresh->due = fresh->checking = false;
     fresh->row_s = 0.0;
@@ -81,8 +82,9 @@ enum pw_code pw_lab_build_foreign(struct pw_lab *lab, struct pw_replica *out,
                                   const struct pw_replica *settings, struct pw_foreign *f, bool own_pe,
                                   struct pw_err *err)
 {
-    struct pw_replica fresh;
-    enum pw_code code = prepare(lab, &fresh, settings, PW_ALTERED_FILE, err);
+    struct pw_replica fresh, of_file = *settings;
+    of_file.weight_bytes = pw_foreign_info(f)->weight_bytes;
+    enum pw_code code = prepare(lab, &fresh, &of_file, PW_ALTERED_FILE, err);
     if (code == PW_OK)
         code = pw_foreign_model(&fresh.model, f, lab->ops, lab->be, &fresh.cfg, &fresh.pe, own_pe, fresh.seed,
                                 err);

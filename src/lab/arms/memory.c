@@ -51,8 +51,10 @@ static size_t bytes_of(const struct place *p, const struct pw_replica *settings,
     c.vocab = p->lab->tasks.vocab.n;
     if (pw_config_check(&c, NULL) != PW_OK)
         return 0; /* building it reports the reason */
-    size_t bytes =
-        pw_model_bytes(p->ops, &c, &settings->pe, settings->optim.batch, p->ops->workers(p->be), p->tokens);
+    int batch = settings->optim.batch, workers = p->ops->workers(p->be);
+    size_t bytes = batch == 0 && settings->weight_bytes > 0
+                       ? pw_model_one_copy_need(p->ops, &c, &settings->pe, settings->weight_bytes)
+                       : pw_model_bytes(p->ops, &c, &settings->pe, batch, workers, p->tokens);
     return bytes < SIZE_MAX ? bytes : 0; /* likewise: there is no memory to count it */
 }
 
@@ -216,6 +218,23 @@ enum pw_code pw_lab_check_first_steps(const struct pw_lab *lab, const struct pw_
         arms[n++] = places[i];
     }
     return first ? pw_lab_check_steps(lab, arms, n, 0, lab->tasks.max_tokens, err) : PW_OK;
+}
+
+void pw_lab_note_first_steps(struct pw_lab *lab)
+{
+    struct place p = look_at(lab, lab->ops, lab->be);
+    char size[32];
+    for (int i = 0; i < PW_MAX_PLACES; i++) {
+        const struct pw_replica *a = &lab->replicas[i];
+        if (a->model == NULL || !a->training || pw_model_one_copy_bytes(a->model) == 0)
+            continue;
+        size_text(size, bytes_of(&p, a, &a->cfg));
+        pw_lab_note(
+            lab,
+            "arm %d: from its first step on its weights are float32, with packed copies, gradient and "
+            "moments: %s in all",
+            a->id, size);
+    }
 }
 
 void pw_lab_suggest_fit(const struct pw_lab *lab, const struct pw_replica *arm, struct pw_err *err)

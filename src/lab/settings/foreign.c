@@ -92,11 +92,13 @@ static void count_text(char dst[32], double n)
 static void note_size(struct pw_lab *lab, const struct pw_foreign_info *info, const char *path)
 {
     char parameters[32], weights[32], files[32];
+    int bytes = pw_model_one_copy(lab->ops) ? info->weight_bytes : (int)sizeof(float);
     count_text(parameters, (double)info->parameters);
-    count_text(weights, (double)info->parameters * sizeof(float));
+    count_text(weights, (double)info->parameters * bytes);
     count_text(files, (double)info->bytes);
-    pw_lab_note(lab, "%s: %s, %s parameters, %sB of weights; files of %sB, sha256 %.16s", path, info->family,
-                parameters, weights, files, info->sha);
+    pw_lab_note(lab, "%s: %s, %s parameters, %sB of weights%s; files of %sB, sha256 %.16s", path,
+                info->family, parameters, weights, bytes == 2 ? " (16 bits, as in the file)" : "", files,
+                info->sha);
 }
 
 /* Puts the model in its place. old: the task that ids has replaced, or NULL. */

@@ -147,6 +147,7 @@ enum pw_code pw_lab_train(struct pw_lab *lab, const struct pw_goal *g, struct pw
     pw_lab_emit_state(lab);
     if (!was)
         note_unmasked(lab);
+    pw_lab_note_first_steps(lab);
     return PW_OK;
 }
 
