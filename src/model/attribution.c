@@ -24,10 +24,12 @@ struct weights {
 
 static enum pw_code weights_open(struct weights *w, struct pw_model *m, struct pw_err *err)
 {
-    *w = (struct weights){.m = m, .p = m->ops->host ? m->p : m->host};
-    if (m->ops->host)
+    bool there = m->ops->host && m->cfg.adapter == 0;
+
+    *w = (struct weights){.m = m, .p = there ? m->p : m->host};
+    if (there)
         return PW_OK;
-    pw_model_get(m, m->host, NULL, NULL);
+    pw_model_get_acting(m, m->host);
     return m->ops->sync(m->be, err);
 }
 

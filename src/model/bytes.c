@@ -22,12 +22,13 @@ static void outline(struct pw_model *m, const struct pw_backend_ops *ops, const 
 static size_t pack_floats(const struct pw_model *m, bool backward)
 {
     const struct pw_config *cfg = &m->cfg;
-    int C = cfg->width, HD = cfg->heads * cfg->head_width, F = cfg->ffn;
-    size_t (*floats)(int out, int in, bool backward) = m->ops->mat_pack_floats;
+    size_t sum = 0;
 
-    return (size_t)cfg->layers * (floats(pw_qkv_rows(cfg), C, backward) + floats(C, HD, backward) +
-                                  floats(pw_up_rows(cfg), C, backward) + floats(C, F, backward)) +
-           floats(cfg->vocab, C, backward);
+    for (int k = 0; k < PW_MATS; k++) {
+        struct pw_shape s = pw_mat_shape(cfg, k);
+        sum += m->ops->mat_pack_floats(s.out, s.in, backward);
+    }
+    return (size_t)cfg->layers * sum + m->ops->mat_pack_floats(cfg->vocab, cfg->width, backward);
 }
 
 static size_t table_floats(const struct pw_model *m)
@@ -107,6 +108,7 @@ size_t pw_model_bytes(const struct pw_backend_ops *ops, const struct pw_config *
         more = pw_stage_bytes(pe->pe, batch, batch * T, 1 + pw_model_group(&m));
         more += 2 * (size_t)batch * sizeof(struct pw_chunk) + beside(&m, batch, T) + acts;
     }
+    more += pw_adapters_bytes(&m);
     pw_layout_fini(&m.lay);
     pw_ids_fini(&m);
     return floats * sizeof(float) + more;
@@ -120,7 +122,7 @@ size_t pw_model_one_copy_need(const struct pw_backend_ops *ops, const struct pw_
     size_t rows = up > qkv ? up : qkv, largest = C * ((size_t)cfg->vocab > rows ? (size_t)cfg->vocab : rows);
     struct pw_model m;
 
-    if (!pw_model_one_copy(ops))
+    if (!pw_model_one_copy(ops) || cfg->adapter > 0) /* packs of W + B A are a second copy */
         return pw_model_bytes(ops, cfg, pe, 0, 1, 1);
     outline(&m, ops, cfg, pe, 1, 1);
     if (pw_layout_init(&m.lay, cfg, pe, NULL)) {

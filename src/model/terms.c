@@ -33,7 +33,7 @@ static float *fetch(struct pw_model *m, size_t at, size_t offset, size_t n, bool
         return NULL;
     float *out = malloc(n * sizeof *out);
     if (out != NULL)
-        pw_model_read(m, out, at + offset, n);
+        pw_model_read_acting(m, out, at + offset, n);
     *failed = *failed || out == NULL;
     return out;
 }

@@ -15,6 +15,7 @@ struct layer {
     const double *norm1, *norm1_bias, *q, *q_bias, *k, *k_bias, *v, *v_bias, *o, *o_bias;
     const double *norm2, *norm2_bias, *up, *up_bias, *down, *down_bias;
     const double *gate, *gate_bias, *q_norm, *k_norm, *post1, *post1_bias, *post2, *post2_bias;
+    double *adapted[4]; /* matrices with adapters, or NULL */
 };
 
 struct view {
@@ -36,14 +37,6 @@ struct view {
     const struct ref_fixed *fixed;
 };
 
-static const double *tensor(const struct ref_model *r, const char *name)
-{
-    for (int i = 0; i < r->n_params; i++)
-        if (strcmp(r->params[i].name, name) == 0)
-            return r->values + r->params[i].offset;
-    return NULL;
-}
-
 /* Finds a weight of layer l and its bias. */
 static void find(const struct ref_model *r, int l, const char *name, const double **weight,
                  const double **bias)
@@ -51,9 +44,29 @@ static void find(const struct ref_model *r, int l, const char *name, const doubl
     char full[64];
 
     snprintf(full, sizeof full, "layers.%d.%s.weight", l, name);
-    *weight = tensor(r, full);
+    *weight = ref_tensor(r, full);
     snprintf(full, sizeof full, "layers.%d.%s.bias", l, name);
-    *bias = tensor(r, full);
+    *bias = ref_tensor(r, full);
+}
+
+/* Replaces the matrices of a layer by those with adapters. */
+static void adapt(const struct ref_model *r, struct layer *y)
+{
+    const struct pw_config *cfg = r->cfg;
+    int C = cfg->width, HD = cfg->heads * cfg->head_width, F = cfg->ffn, l = y->number;
+    int KD = (cfg->kv_heads > 0 ? cfg->kv_heads : cfg->heads) * cfg->head_width;
+
+    y->q = y->adapted[0] = ref_adapted(r, l, "attn.qkv", y->q, HD + 2 * KD, C);
+    y->k = y->q + HD * C;
+    y->v = y->k + KD * C;
+    y->o = y->adapted[1] = ref_adapted(r, l, "attn.o", y->o, C, HD);
+    if (y->gate != NULL) {
+        y->gate = y->adapted[2] = ref_adapted(r, l, "mlp.up", y->gate, 2 * F, C);
+        y->up = y->gate + F * C;
+    } else {
+        y->up = y->adapted[2] = ref_adapted(r, l, "mlp.up", y->up, F, C);
+    }
+    y->down = y->adapted[3] = ref_adapted(r, l, "mlp.down", y->down, C, F);
 }
 
 /* The value of `key` in "name key=value key=value". */
@@ -69,17 +82,17 @@ static double option(const char *text, const char *key)
 
 static struct view look(const struct ref_model *r)
 {
-    struct view v = {.cfg = r->cfg, .embed = tensor(r, "embed.weight"), .norm = tensor(r, "norm.weight")};
-
+    struct view v = {
+        .cfg = r->cfg, .embed = ref_tensor(r, "embed.weight"), .norm = ref_tensor(r, "norm.weight")};
     const double *none; /* norms of heads have no biases */
     v.rate = r->training ? r->cfg->dropout : 0;
     v.key = r->key;
     v.fixed = r->fixed;
-    v.norm_bias = tensor(r, "norm.bias");
-    v.embed_norm = tensor(r, "embed_norm.weight");
-    v.embed_norm_bias = tensor(r, "embed_norm.bias");
-    v.head_bias = tensor(r, "head.bias");
-    v.head = r->cfg->tied ? v.embed : tensor(r, "head.weight");
+    v.norm_bias = ref_tensor(r, "norm.bias");
+    v.embed_norm = ref_tensor(r, "embed_norm.weight");
+    v.embed_norm_bias = ref_tensor(r, "embed_norm.bias");
+    v.head_bias = ref_tensor(r, "head.bias");
+    v.head = r->cfg->tied ? v.embed : ref_tensor(r, "head.weight");
     assert(r->cfg->layers <= 8);
     for (int l = 0; l < r->cfg->layers; l++) {
         struct layer *y = &v.layer[l];
@@ -97,25 +110,27 @@ static struct view look(const struct ref_model *r)
         find(r, l, "attn.k_norm", &y->k_norm, &none);
         find(r, l, "norm1_post", &y->post1, &y->post1_bias);
         find(r, l, "norm2_post", &y->post2, &y->post2_bias);
+        if (r->cfg->adapter > 0)
+            adapt(r, y);
     }
     sscanf(r->pe, "%23s", v.name);
-    v.pe = tensor(r, "pe.bias");
+    v.pe = ref_tensor(r, "pe.bias");
     if (v.pe == NULL)
-        v.pe = tensor(r, "pe.keys");
+        v.pe = ref_tensor(r, "pe.keys");
     if (v.pe == NULL)
-        v.pe = tensor(r, "pe.table");
-    v.fire.c = tensor(r, "pe.c");
-    v.fire.factor = tensor(r, "pe.L_multiplier");
-    v.fire.in = tensor(r, "pe.mlp.0.weight");
-    v.fire.in_bias = tensor(r, "pe.mlp.0.bias");
-    v.fire.out = tensor(r, "pe.mlp.2.weight");
-    v.fire.out_bias = tensor(r, "pe.mlp.2.bias");
+        v.pe = ref_tensor(r, "pe.table");
+    v.fire.c = ref_tensor(r, "pe.c");
+    v.fire.factor = ref_tensor(r, "pe.L_multiplier");
+    v.fire.in = ref_tensor(r, "pe.mlp.0.weight");
+    v.fire.in_bias = ref_tensor(r, "pe.mlp.0.bias");
+    v.fire.out = ref_tensor(r, "pe.mlp.2.weight");
+    v.fire.out_bias = ref_tensor(r, "pe.mlp.2.bias");
     v.fire.hidden = (int)option(r->pe, "hidden");
     v.fire.threshold = (int)option(r->pe, "threshold");
-    v.wave = tensor(r, "pe.wave");
-    v.turn = tensor(r, "pe.turn");
-    v.grow = tensor(r, "pe.grow");
-    v.sharp = tensor(r, "pe.sharp");
+    v.wave = ref_tensor(r, "pe.wave");
+    v.turn = ref_tensor(r, "pe.turn");
+    v.grow = ref_tensor(r, "pe.grow");
+    v.sharp = ref_tensor(r, "pe.sharp");
     v.capped = strstr(r->pe, "score = 2 * tanh(s / 2) + 0.1 * d * s") != NULL;
     v.base = option(r->pe, "base");
     v.amplitude = option(r->pe, "amplitude");
@@ -478,5 +493,8 @@ double ref_loss(const struct ref_model *r, const struct pw_batch *b, double *eac
         }
         free(x);
     }
+    for (int l = 0; l < r->cfg->layers; l++)
+        for (int i = 0; i < 4; i++)
+            free(v.layer[l].adapted[i]);
     return sum / b->n_scored;
 }
