@@ -19,6 +19,12 @@ static enum pw_code weights(struct pw_model *m, const float **p, struct pw_err *
     return m->ops->sync(m->be, err);
 }
 
+/* Returns the index of row t of layer l within tensors of T rows a layer. */
+static size_t row_of(const struct pw_inspection *in, int l, int T, int t)
+{
+    return in->one_row ? (size_t)l : (size_t)l * T + t;
+}
+
 /* Freezes the statistics of a norm with gains at `at` for row x: it becomes gain * (x - mean of x). gain also
  * contains 1/sigma (or 1/rms) and scale. */
 static void freeze(const struct pw_model *m, const float *p, size_t at, const double *x, double scale,
@@ -149,7 +155,7 @@ static void add_biases(const struct pw_model *m, const float *p, double *x, cons
     add_bias(x, p, m->lay.embed_norm_bias, 1, C);
     for (int l = 0; l < cfg->layers; l++) {
         const struct pw_layer_at *at = &m->lay.layer[l];
-        size_t r = (size_t)l * T + t;
+        size_t r = row_of(in, l, T, t);
         for (int mlp = 0; mlp < 2; mlp++) {
             memset(part, 0, (size_t)C * sizeof *part);
             add_bias(part, p, mlp ? at->down_bias : at->o_bias, 1, C);
@@ -174,7 +180,7 @@ static void write_part(const struct pw_model *m, const float *p, const float *ad
     const struct pw_config *cfg = &m->cfg;
     int C = cfg->width, D = cfg->head_width, HD = cfg->heads * D, F = cfg->ffn;
     const struct pw_layer_at *at = &m->lay.layer[part->layer];
-    size_t r = (size_t)part->layer * T + t;
+    size_t r = row_of(in, part->layer, T, t);
 
     const float *here = added != NULL ? added + (size_t)t * C : NULL;
 
@@ -247,7 +253,7 @@ enum pw_code pw_model_attribute(struct pw_model *m, const struct pw_inspection *
     struct pw_part *parts = pw_alloc((size_t)n_parts, sizeof *parts);
     head = p + m->lay.head;
     pw_model_parts(m, parts);
-    const float *last = in->resid + ((size_t)cfg->layers * T + t) * C;
+    const float *last = in->resid + row_of(in, cfg->layers, T, t) * C;
     freeze_last(m, p, last, gain, &center);
     for (int i = 0; i < C; i++)
         x[i] = (double)last[i];
@@ -282,28 +288,75 @@ enum pw_code pw_model_attribute(struct pw_model *m, const struct pw_inspection *
     return PW_OK;
 }
 
+enum { LENS_TOKENS = 512, ABREAST = 8 }; /* tokens of an item; sums that a processor computes at once */
+
+/* The logit lens of a row. Workers take parts of the vocabulary. */
+struct lens {
+    const struct pw_model *m;
+    const float *p;
+    const double *x; /* [L+1,C] normed rows */
+    double *out;     /* [L+1,V] */
+};
+
+/* The logits of tokens v .. v+7, each the same sum as `logit`, without the cap. */
+static void logits_abreast(const struct pw_model *m, const float *p, const double *x, int v, double *out)
+{
+    size_t C = (size_t)m->cfg.width;
+    const float *w = p + m->lay.head + (size_t)v * C;
+    double sum[ABREAST];
+
+    for (int k = 0; k < ABREAST; k++)
+        sum[k] = m->cfg.head_bias ? (double)p[m->lay.head_bias + (size_t)(v + k)] : 0;
+    for (size_t i = 0; i < C; i++)
+        for (size_t k = 0; k < ABREAST; k++)
+            sum[k] += (double)w[k * C + i] * x[i];
+    memcpy(out, sum, sizeof sum);
+}
+
+static void lens_part(struct pw_ctx *c, int item, int worker, void *arg)
+{
+    const struct lens *lens = arg;
+    const struct pw_config *cfg = &lens->m->cfg;
+    int V = cfg->vocab, from = item * LENS_TOKENS, end = from + LENS_TOKENS < V ? from + LENS_TOKENS : V;
+
+    (void)c;
+    (void)worker;
+    for (int l = 0; l <= cfg->layers; l++) {
+        const double *x = lens->x + (size_t)l * cfg->width;
+        double *out = lens->out + (size_t)l * V;
+        int v = from;
+        for (; v + ABREAST <= end; v += ABREAST)
+            logits_abreast(lens->m, lens->p, x, v, out + v);
+        for (; v < end; v++)
+            out[v] = logit(lens->m, lens->p, x, v);
+        for (v = from; v < end; v++)
+            out[v] = capped(lens->m, out[v]);
+    }
+}
+
 enum pw_code pw_model_lens(struct pw_model *m, const struct pw_inspection *in, int T, int t, double *out,
                            struct pw_err *err)
 {
     const struct pw_config *cfg = &m->cfg;
-    int C = cfg->width, V = cfg->vocab;
+    int C = cfg->width, L = cfg->layers;
     const float *p;
     bool center;
     enum pw_code code = weights(m, &p, err);
 
     if (code)
         return code;
-    double *mem = pw_alloc(2 * (size_t)C, sizeof *mem), *gain = mem, *x = mem + C;
-    for (int l = 0; l <= cfg->layers; l++) {
-        const float *stream = in->resid + ((size_t)l * T + t) * C;
+    double *gain = pw_alloc((size_t)(L + 2) * (size_t)C, sizeof *gain), *rows = gain + C;
+    for (int l = 0; l <= L; l++) {
+        const float *stream = in->resid + row_of(in, l, T, t) * C;
+        double *x = rows + (size_t)l * C;
         freeze_last(m, p, stream, gain, &center);
         for (int i = 0; i < C; i++)
             x[i] = (double)stream[i];
         through(x, gain, center, C);
         add_bias(x, p, m->lay.norm_bias, (double)cfg->logit_scale, C);
-        for (int v = 0; v < V; v++)
-            out[(size_t)l * V + v] = capped(m, logit(m, p, x, v));
     }
-    free(mem);
+    struct lens lens = {m, p, rows, out};
+    m->ops->for_chunks(m->be, (cfg->vocab + LENS_TOKENS - 1) / LENS_TOKENS, lens_part, &lens);
+    free(gain);
     return PW_OK;
 }

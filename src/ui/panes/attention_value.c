@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/both.h"
 #include "ui/panes/attention.h"
 
 float pw_att_prob(const struct pw_att *w, int q, int k)
@@ -157,7 +158,7 @@ static bool meet_reference(struct pw_att *w)
     return true;
 }
 
-float pw_att_largest(const float *row, int T)
+PW_WIDE float pw_att_largest(const float *row, int T)
 {
     uint32_t most = 0, bits;
     float top;
