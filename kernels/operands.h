@@ -172,8 +172,9 @@ struct pw_expr_use {
 struct pw_map_rows {
     int head, query, n, keys;
     size_t stride;
-    const float *scores, *probs; /* as in struct pw_maps */
-    const float *content;        /* the scores that pw_maps.content asks for; NULL: not wanted */
+    const float *probs;   /* as in struct pw_maps */
+    const float *scores;  /* as in struct pw_maps; NULL: pw_maps.wants is false */
+    const float *content; /* the scores that pw_maps.content asks for; NULL: none, or not wanted */
 };
 
 /* Optional outputs of an attention operation for inspection: each is NULL, or has [H,T,T] for each
@@ -184,10 +185,12 @@ struct pw_maps {
     /* Backends on the host only. Not NULL: each(arg, rows) reads all rows without a map being held. One
      * worker calls it for all rows of a head, queries ascending; the rows are valid during the call. */
     void (*each)(void *arg, const struct pw_map_rows *rows);
-    /* Not NULL: rows also have the scores of this attention, which has no bias, relative keys or function,
-     * for each block of queries query .. query + n - 1 of which wants(arg, head, query, n) is true. */
-    const struct pw_attn *content;
+    /* Are the scores of this block of queries query .. query + n - 1 wanted, too? */
     bool (*wants)(void *arg, int head, int query, int n);
+    /* Not NULL: wanted scores come with those of this attention, which has no bias, relative keys or
+     * function.
+     */
+    const struct pw_attn *content;
     void *arg;
 };
 

@@ -170,9 +170,10 @@ static struct pw_head plain_head(const struct fwd *f, int h)
     return pw_attn_head_of(f->qkv, f->plain, f->maps.content, f->pos, f->s, f->n, h, NULL);
 }
 
-/* Hand a block of m queries, of which p holds the probabilities, to the caller of the operation. */
+/* Hand a block of m queries, of which p holds the probabilities, to the caller of the operation. wanted: with
+ * its scores. */
 static void tell_rows(const struct fwd *f, const struct pw_head *hd, float *room, const float *p, int i,
-                      int m)
+                      int m, bool wanted)
 {
     const struct pw_maps *maps = &f->maps;
     size_t Tp = (size_t)hd->Tp;
@@ -182,9 +183,9 @@ static void tell_rows(const struct fwd *f, const struct pw_head *hd, float *room
                                .n = m,
                                .keys = seen < hd->T ? seen : hd->T,
                                .stride = Tp,
-                               .scores = room + f->scores,
-                               .probs = p};
-    if (f->plain != NULL && maps->wants(maps->arg, hd->h, i, m)) {
+                               .probs = p,
+                               .scores = wanted ? room + f->scores : NULL};
+    if (f->plain != NULL && wanted) {
         float *content = room + f->content, max[PW_BLOCK];
         struct pw_head plain = plain_head(f, hd->h);
         const float *q = plain.q + (size_t)i * plain.w;
@@ -226,13 +227,14 @@ static void fwd_head(struct pw_ctx *c, void *arg, int h)
         score_block(&hd, p, slope != NULL ? slope + (size_t)i * Tp : NULL, max, i, m, cols);
         if (scores != NULL)
             tell_block(&hd, scores + (size_t)i * T, p, m, cols, -INFINITY);
-        for (int r = 0; r < m && f->maps.each != NULL; r++)
+        bool wanted = f->maps.each != NULL && f->maps.wants(f->maps.arg, h, i, m);
+        for (int r = 0; r < m && wanted; r++)
             memcpy(kt + f->scores + (size_t)r * Tp, p + (size_t)r * Tp, (size_t)cols * sizeof *p);
         softmax_block(&hd, p, max, m, cols);
         if (probs != NULL)
             tell_block(&hd, probs + (size_t)i * T, p, m, cols, 0.0f);
         if (f->maps.each != NULL)
-            tell_rows(f, &hd, kt, p, i, m);
+            tell_rows(f, &hd, kt, p, i, m, wanted);
         if (a->drop != NULL) {
             pw_attn_drop_block(&hd, d, p, i, m);
             p = d;

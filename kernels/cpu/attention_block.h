@@ -1,5 +1,6 @@
-/* attention_block.h - parts of attention on the cpu that the forward and the backward pass share: a sequence's
- * heads, and products of a block of rows. The functions are inline, so each instruction set has its own. */
+/* attention_block.h - parts of attention on the cpu that the forward and the backward pass share: a
+ * sequence's heads, and products of a block of rows. The functions are inline, so each instruction set has
+ * its own. */
 #ifndef PW_CPU_ATTENTION_BLOCK_H
 #define PW_CPU_ATTENTION_BLOCK_H
 #include "kernels/cpu/attention.h"
@@ -36,24 +37,25 @@ static inline int pw_attn_longest(const struct pw_seqs *s)
 }
 
 /* Return the rows of sequence n with q and k transformed (rotate.c). */
-static inline const float *pw_attn_turned_seq(float *room, const float *qkv, const struct pw_attn *a, const int *pos,
-                               const struct pw_seqs *s, int n)
+static inline const float *pw_attn_turned_seq(float *room, const float *qkv, const struct pw_attn *a,
+                                              const int *pos, const struct pw_seqs *s, int n)
 {
     int base = s->start[n], w = 3 * a->heads * a->head_width;
     return PW_OP(turned)(room, qkv + (size_t)base * (size_t)w, a, pos, base, s->start[n + 1] - base);
 }
 
 /* c [m,n], with rows ldc apart, over panels of 32 columns. */
-static inline void pw_attn_product(int m, int n, int K, const float *a, size_t ras, size_t cas, const float *b, size_t bs,
-                    float *c, size_t ldc)
+static inline void pw_attn_product(int m, int n, int K, const float *a, size_t ras, size_t cas,
+                                   const float *b, size_t bs, float *c, size_t ldc)
 {
     for (int j = 0; j < n; j += PW_PANEL)
         PW_OP(panel)(m, pw_attn_least(n - j, PW_PANEL), K, a, ras, cas, b + j, bs, c + j, ldc, false);
 }
 
 /* qk: the first transformed row of the sequence. */
-static inline struct pw_head pw_attn_head_of(const float *qkv, const float *qk, const struct pw_attn *a, const int *pos,
-                              const struct pw_seqs *s, int n, int h, float *bias)
+static inline struct pw_head pw_attn_head_of(const float *qkv, const float *qk, const struct pw_attn *a,
+                                             const int *pos, const struct pw_seqs *s, int n, int h,
+                                             float *bias)
 {
     int D = a->head_width, C = a->heads * D, base = s->start[n], T = s->start[n + 1] - base;
     struct pw_head hd = {.a = a, .w = 3 * (size_t)C, .h = h, .T = T, .D = D, .bias = bias};

@@ -99,9 +99,10 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
                 m = pw_attn_least(step, hd.T - j);
                 int first = a->causal ? j : 0; /* first query that sees a key of this block */
                 size_t at = (size_t)first * Tp + (size_t)j;
-                pw_attn_product(m, D, hd.T - first, ds + at, 1, Tp, q + (size_t)first * Dp, Dp, dk + (size_t)j * w,
-                        w);
-                pw_attn_product(m, D, hd.T - first, p + at, 1, Tp, g + (size_t)first * Dp, Dp, dv + (size_t)j * w, w);
+                pw_attn_product(m, D, hd.T - first, ds + at, 1, Tp, q + (size_t)first * Dp, Dp,
+                                dk + (size_t)j * w, w);
+                pw_attn_product(m, D, hd.T - first, p + at, 1, Tp, g + (size_t)first * Dp, Dp,
+                                dv + (size_t)j * w, w);
             }
             scale_rows(dq, w, hd.T, D, a->scale);
             scale_rows(dk, w, hd.T, D, a->scale);

@@ -18,7 +18,7 @@
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&    \
     !defined(__SANITIZE_THREAD__)
 #define PW_WITH_FMA __attribute__((target_clones("default", "fma")))
-#define PW_WIDE     __attribute__((target_clones("default", "avx2", "avx512f")))
+#define PW_WIDE     __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 #else
 #define PW_WITH_FMA
 #define PW_WIDE

@@ -32,10 +32,11 @@ static void feed_head(struct pw_ctx *c, int head, int worker, void *arg)
                                    .n = f->T - i < BLOCK ? f->T - i : BLOCK,
                                    .keys = f->T,
                                    .stride = T,
-                                   .scores = f->score + at,
                                    .probs = f->probs + at};
-        if (f->content != NULL && reader->wants(reader->arg, head, i, rows.n))
-            rows.content = f->content + at;
+        if (reader->wants(reader->arg, head, i, rows.n)) {
+            rows.scores = f->score + at;
+            rows.content = f->content != NULL ? f->content + at : NULL;
+        }
         reader->rows(reader->arg, &rows);
     }
 }

@@ -75,8 +75,8 @@ struct pw_map_reader {
     bool (*begin)(void *arg, int layer);
     /* Reads rows of one head. Any worker calls it, the same one for all rows of a head, queries ascending. */
     void (*rows)(void *arg, const struct pw_map_rows *rows);
-    /* Does the block of n rows from this query on need its content? content is NULL otherwise, or if it
-     * equals the scores because the encoding does not act on them. */
+    /* Does the block of n rows from this query on need its scores and their content? Both are NULL otherwise.
+     * content is also NULL if it equals the scores because the encoding does not act on them. */
     bool (*wants)(void *arg, int head, int query, int n);
     /* After layer l, whose rows have all been read: is a later layer wanted? If not, the pass ends, and the
      * tensors of later layers are undefined. */

@@ -13,9 +13,11 @@
  * includes it, as the diagonal score of TransformerLens does. */
 #include "probe/heads.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/log_pair.h"
 #include "base/maths.h"
 
 const struct pw_head_score_info pw_head_scores[PW_HEAD_SCORES] = {
@@ -48,19 +50,42 @@ static double weight(const float *row, const struct pw_head_input *in, int i, in
     return row != NULL ? (double)row[j] : 1.0 / keys_of(in, i);
 }
 
+/* Returns the first position from j on with this token. */
+static int find_token(const struct pw_head_input *in, int token, int j)
+{
+    while (j < in->T && in->tokens[j] != token)
+        j++;
+    return j;
+}
+
 /* Adds up the weights of query i on the keys that follow other occurrences of its token. Returns false if
  * there are none. */
 static bool prefix_match(const float *row, const struct pw_head_input *in, int i, double *mass)
 {
     bool any = false;
-    int seen = keys_of(in, i), token = in->tokens[i];
+    int last = keys_of(in, i) - 1, token = in->tokens[i];
     *mass = 0.0;
-    for (int j = 1; j < seen; j++)
-        if (in->tokens[j - 1] == token && j - 1 != i) {
-            *mass += weight(row, in, i, j);
+    for (int j = in->first != NULL ? in->first[i] : find_token(in, token, 0); j < last;) {
+        if (j != i) {
+            *mass += weight(row, in, i, j + 1);
             any = true;
         }
+        j = in->later != NULL ? in->later[j] : find_token(in, token, j + 1);
+    }
     return any;
+}
+
+void pw_head_find_tokens(int *first, int *later, const int *tokens, int T)
+{
+    for (int i = 0; i < T; i++) {
+        int before = i - 1;
+        while (before >= 0 && tokens[before] != tokens[i])
+            before--;
+        first[i] = before >= 0 ? first[before] : i;
+        later[i] = T;
+        if (before >= 0)
+            later[before] = i;
+    }
 }
 
 bool pw_head_counts(const struct pw_head_input *in, int query)
@@ -68,14 +93,31 @@ bool pw_head_counts(const struct pw_head_input *in, int query)
     return in->every <= 1 || query / PW_HEAD_BLOCK % in->every == 0;
 }
 
+enum { TERMS = 64 };
+
+/* t [n] = p log2 p, or 0 where p is not positive. A loop without a sum, so compilers can use vectors. */
+static PW_WIDE void entropy_terms(double *t, const double *p, int n)
+{
+    for (int k = 0; k < n; k++) {
+        double x = p[k] > 0.0 && p[k] <= DBL_MAX ? p[k] : 1.0;
+        t[k] = p[k] * (pw_log_pair(x).hi * PW_LOG2_E);
+        t[k] = p[k] > 0.0 ? t[k] : 0.0;
+    }
+}
+
 static void add_entropy(struct pw_head_sums *s, const float *row, int i, const struct pw_head_input *in)
 {
     int seen = keys_of(in, i);
-    double entropy = 0.0, distance = 0.0;
-    for (int j = 0; j < seen; j++) {
-        double p = row != NULL ? (double)row[j] : 1.0 / seen;
-        entropy -= p > 0.0 ? p * pw_log2(p) : 0.0;
-        distance += p * abs(i - j);
+    double entropy = 0.0, distance = 0.0, p[TERMS], t[TERMS];
+    for (int from = 0; from < seen; from += TERMS) {
+        int n = seen - from < TERMS ? seen - from : TERMS;
+        for (int k = 0; k < n; k++)
+            p[k] = row != NULL ? (double)row[from + k] : 1.0 / seen;
+        entropy_terms(t, p, n);
+        for (int k = 0; k < n; k++) {
+            entropy -= t[k];
+            distance += p[k] * abs(i - from - k);
+        }
     }
     add_to_mean(s, PW_HEAD_ENTROPY, entropy);
     add_to_mean(s, PW_HEAD_SPREAD, entropy / pw_log2(seen));

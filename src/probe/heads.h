@@ -38,7 +38,12 @@ struct pw_head_input {
     /* Entropy, spread and distance take long on long sequences. Above 1, they count only one of so many
      * blocks of PW_HEAD_BLOCK queries. */
     int every;
+    /* [T] first[i]: the first position with the token of i; later[i]: the next one after i, T: none. NULL:
+     * they are searched for, which takes long on long sequences. */
+    const int *first, *later;
 };
+/* Fills first and later, [T] each. */
+void pw_head_find_tokens(int *first, int *later, const int *tokens, int T);
 enum { PW_HEAD_BLOCK = 16 };
 
 /* Returns true if entropy, spread and distance count this query. */

@@ -1,5 +1,6 @@
 /* test_looks.c - tests what is computed of the pinned prompt in one pass, and of long prompts. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,8 +14,8 @@ static void *copied(const void *p, size_t bytes)
     return to;
 }
 
-/* The inspection that comes with the attention, from the same pass, has the bits of one that comes alone: when
- * the cursor has moved away and back. */
+/* The inspection that comes with the attention, from the same pass, has the bits of one that comes alone:
+ * when the cursor has moved away and back. */
 static void test_one_pass(void **state)
 {
     static const char *const pes[] = {"rotary", "alibi", "learned", "rspe", "none", "t5"};
@@ -23,8 +24,8 @@ static void test_one_pass(void **state)
         struct bench b;
         char line[160];
         bench_open(&b, 2, false);
-        snprintf(line, sizeof line, "model tiny layers=2 width=16 heads=2; pe %s; train 20; prompt sort 3 1 4 1 5",
-                 pes[i]);
+        snprintf(line, sizeof line,
+                 "model tiny layers=2 width=16 heads=2; pe %s; train 20; prompt sort 3 1 4 1 5", pes[i]);
         bench_must(&b, line);
         assert_true(b.s->has_look && b.s->n_tokens > 1);
         const struct pw_ev_inspection *k = &b.s->look;
@@ -61,8 +62,8 @@ static void test_long(void **state)
     float chance;
     (void)state;
     bench_open(&b, 2, false);
-    bench_must(&b, "task text lengths=64 test=1300; model tiny layers=1 width=16 heads=2 context=1400; pe alibi; "
-                   "train 5; sample length=1300");
+    bench_must(&b, "model tiny layers=1 width=16 heads=2 context=1400; task text path=" PEWTER_SOURCE_DIR
+                   "/texts/chronicle.txt lengths=64 test=65..1300; pe alibi; train 5; sample length=1300");
     const struct pw_ev_attention *a = &b.s->attention;
     int T = a->T, every = (T + 511) / 512, n = 0;
     assert_in_range(T, 1200, 1400);

@@ -1,5 +1,5 @@
-/* test_reader.c - tests that an inspection by rows has the bits of whole maps and tensors, for any encoding and
- * number of threads, and that it holds no map. */
+/* test_reader.c - tests that an inspection by rows has the bits of whole maps and tensors, for any encoding
+ * and number of threads, and that it holds no map. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -99,8 +99,7 @@ static void check_maps(struct pw_model *m, const int *tokens, bool causal, const
                                     .content = whole[2],
                                     .logits = logits[0],
                                     .last_logits = true});
-    inspect(m, tokens,
-            &(struct pw_inspection){.reader = &reader, .logits = logits[1], .last_logits = true});
+    inspect(m, tokens, &(struct pw_inspection){.reader = &reader, .logits = logits[1], .last_logits = true});
     assert_true(r.begun == L && r.ended == L);
     for (int i = 0; i < 3; i++)
         if (memcmp(whole[i], read[i], sizeof read[i]) != 0)
@@ -152,8 +151,8 @@ static void test_rows(void **state)
         struct toy toy = toy_open(threads);
         for (int e = 0; pw_pes[e] != NULL; e++)
             for (int causal = 0; causal < 2; causal++) {
-                struct pw_model *m = toy_model(&toy, causal ? OPTIONS : OPTIONS " causal=off", pw_pes[e]->name,
-                                               V, 1);
+                struct pw_model *m =
+                    toy_model(&toy, causal ? OPTIONS : OPTIONS " causal=off", pw_pes[e]->name, V, 1);
                 check_maps(m, b->tokens, causal, pw_pes[e]->name);
                 check_row(m, b->tokens, causal ? T - 1 : 20, pw_pes[e]->name);
                 pw_model_destroy(m);
@@ -209,10 +208,9 @@ static void test_memory(void **state)
     toy.ops = &ops;
     struct pw_model *m = toy_model(&toy, options, "rotary", V, 1);
     taken = 0;
-    assert_int_equal(
-        pw_model_inspect(m, b->tokens, LONG, &(struct pw_inspection){.logits = logits, .last_logits = true},
-                         &err),
-        PW_OK);
+    assert_int_equal(pw_model_inspect(m, b->tokens, LONG,
+                                      &(struct pw_inspection){.logits = logits, .last_logits = true}, &err),
+                     PW_OK);
     assert_int_equal(pw_model_eval(m, b, best, NULL, &err), PW_OK);
     assert_in_range(taken, 1, BYTES / 4);
     pw_model_destroy(m);

@@ -13,7 +13,8 @@ static const int lengths[N_LENGTHS] = {16, 32, 64, 96, 128, 160, 192, 256};
  * trained context. */
 static float loss_at(int arm, int64_t step, int place)
 {
-    static const float floors[6] = {0, 1.5f, 1.3f, 1.25f, 1.28f, 1.4f}, grows[6] = {0, 1.1f, 0.02f, 0.2f, 1.6f, 2.2f};
+    static const float floors[6] = {0, 1.5f, 1.3f, 1.25f, 1.28f, 1.4f},
+                       grows[6] = {0, 1.1f, 0.02f, 0.2f, 1.6f, 2.2f};
     float loss = floors[arm] + 2.5f / (1 + (float)step / 90) + 1.2f / sqrtf((float)place);
     if (place > TRAINED)
         loss += grows[arm] * (float)pw_log((double)place / TRAINED);

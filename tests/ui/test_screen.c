@@ -162,7 +162,6 @@ static const struct shot shots[] = {
     {"text_places_100x30", 30, 100, PW_PANE_LENGTHS, FULL, .zoom = true, .text = true, .keys = "v"},
     {"text_dashboard_160x48", 48, 160, PW_PANE_LENGTHS, FULL, .text = true, .pieces = true},
     {"pieces_map_100x30", 30, 100, PW_PANE_ATTENTION, FULL, .zoom = true, .text = true, .pieces = true},
-    {"pieces_prompt_80x24", 24, 80, PW_PANE_IO, FULL, .zoom = true, .text = true, .pieces = true},
     {"prompt_80x24", 24, 80, PW_PANE_IO, FULL},
     {"step_80x24", 24, 80, PW_PANE_STEP, FULL, .keys = "j"},
     {"step_60x16", 16, 60, PW_PANE_STEP, FULL, .keys = "vvj"},

@@ -202,6 +202,8 @@ static enum pw_code look_at_prompt(struct pw_lab *lab, const struct pw_replica *
         in.resid = score + square;
         x = in.resid + a->layer * stream;
     }
+    int *first = pw_alloc(2 * (size_t)a->T, sizeof *first), *later = first + a->T;
+    pw_head_find_tokens(first, later, pin->tokens, a->T);
     add_gold(lab, a);
     _Static_assert(sizeof(struct pw_gold) == sizeof(int[2]), "pairs are pairs");
     struct pw_head_input input = {.T = a->T,
@@ -209,13 +211,16 @@ static enum pw_code look_at_prompt(struct pw_lab *lab, const struct pw_replica *
                                   .tokens = pin->tokens,
                                   .n_gold = a->n_gold,
                                   .gold = (const int(*)[2])(const void *)a->gold,
-                                  .every = pw_lab_every(a->T)};
+                                  .every = pw_lab_every(a->T),
+                                  .first = first,
+                                  .later = later};
     enum pw_code code =
         pw_lab_look_at_heads(lab, arm, pin->tokens, a, same_pass(lab, arm, a), &input, score, &in, err);
     if (code == PW_OK)
         code = add_terms(lab, arm, a, &part, x, score, err);
     if (code == PW_OK && !a->biases && !a->rotates)
         a->scores[((size_t)a->layer * a->heads + a->head) * a->n_scores + PW_HEAD_SCORES] = part;
+    free(first);
     free(score);
     return code;
 }

@@ -175,7 +175,7 @@ static void keep_rows(void *arg, const struct pw_map_rows *r)
     for (int i = 0; i < r->n; i++) {
         int q = r->query + i, own = p->input->causal ? q + 1 : a->T;
         size_t row = (size_t)i * r->stride;
-        const float *probs = r->probs + row, *score = r->scores + row;
+        const float *probs = r->probs + row, *score = r->scores != NULL ? r->scores + row : NULL;
         const float *content = r->content != NULL ? r->content + row : score;
         if (!p->known) {
             if (a->probs != NULL)
@@ -184,7 +184,7 @@ static void keep_rows(void *arg, const struct pw_map_rows *r)
                 pool_row(a, a->pooled + at * a->side * a->side, h->largest, probs, q, r->keys);
             pw_head_add(&h->sums, probs, q, p->input);
         }
-        for (int k = 0; k < own; k++)
+        for (int k = 0; score != NULL && k < own; k++)
             h->bias[k] = r->content != NULL ? score[k] - content[k] : 0.0f;
         if (!p->known && r->content != NULL && pw_head_counts(p->input, q)) {
             h->content += pw_head_variation_of(content, score, own) / a->T;
@@ -195,15 +195,16 @@ static void keep_rows(void *arg, const struct pw_map_rows *r)
     }
 }
 
-/* The content of a block is read by the inspected head's views, and by the position's part. */
-static bool wants_content(void *arg, int head, int query, int n)
+/* The scores of a block are read by the inspected head's views, and by the position's part. */
+static bool wants_scores(void *arg, int head, int query, int n)
 {
     const struct pass *p = arg;
     const struct pw_ev_attention *a = p->a;
-    bool shown = p->layer == a->layer && head == a->head && (a->content != NULL || a->bias != NULL);
-    for (int q = query; !p->known && !shown && q < query + n; q++)
-        shown = pw_head_counts(p->input, q);
-    return shown;
+    bool views = a->score != NULL || a->content != NULL || a->bias != NULL || p->score != NULL;
+    bool wanted = p->layer == a->layer && head == a->head && views;
+    for (int q = query; !p->known && !wanted && q < query + n; q++)
+        wanted = pw_head_counts(p->input, q);
+    return wanted;
 }
 
 static bool begin_layer(void *arg, int layer)
@@ -293,7 +294,7 @@ enum pw_code pw_lab_look_at_heads(const struct pw_lab *lab, const struct pw_repl
     if (check_memory(lab, a, err) != PW_OK)
         return PW_ENOMEM;
     struct pass p = {.a = a, .input = input, .score = score, .known = known != NULL};
-    struct pw_map_reader reader = {begin_layer, keep_rows, wants_content, end_layer, &p};
+    struct pw_map_reader reader = {begin_layer, keep_rows, wants_scores, end_layer, &p};
     p.to_the_end = in->one_row;
     if (known != NULL) {
         take_known(a, known);

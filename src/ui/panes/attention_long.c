@@ -79,9 +79,20 @@ struct reading {
     bool *seen;  /* [side,side] a pair of the pixel was seen in training */
 };
 
-/* Adds a row to the means of the visible keys; the sums have the order of the queries. */
+static PW_WIDE void add_all(float *sum, const float *row, int end)
+{
+    for (int k = 0; k < end; k++)
+        sum[k] += row[k];
+}
+
+/* Adds a row to the means of the visible keys; the sums have the order of the queries. n NULL: all keys below
+ * end are visible. */
 static PW_WIDE void add_received(float *sum, int *n, const float *row, int end)
 {
+    if (n == NULL) {
+        add_all(sum, row, end);
+        return;
+    }
     for (int k = 0; k < end; k++) {
         bool visible = row[k] != -INFINITY;
         sum[k] += visible ? row[k] : 0;
@@ -188,6 +199,7 @@ static void read_pairs(struct pw_att_long *out, const struct pw_att *w)
                         .n = pw_alloc(T, sizeof(int)),
                         .seen = pw_alloc(cells, sizeof(bool))};
 
+    bool masked = w->is_signed || w->first_hidden;        /* else all keys up to the query are visible */
     bool tops = w->is_signed || out->scale == PW_ATT_ROW; /* else they are not read */
     for (size_t i = 0; i < cells; i++)
         out->cells[i] = -INFINITY;
@@ -195,13 +207,15 @@ static void read_pairs(struct pw_att_long *out, const struct pw_att *w)
         r.most[k] = -INFINITY;
     for (int q = 0; q < w->T; q++) {
         int end = w->a->sees_all ? w->T : q + 1;
-        pw_att_row(w, q, r.row);
+        pw_att_visible(w, q, r.row);
         out->row_top[q] = tops ? pw_att_largest(r.row, end) : 0;
-        add_received(out->received, r.n, r.row, end);
+        add_received(out->received, masked ? r.n : NULL, r.row, end);
         out->top = w->is_signed && out->row_top[q] > out->top ? out->row_top[q] : out->top;
         if (out->side > 0)
             add_pixels(&r, q, end);
     }
+    for (int k = 0; k < w->T && !masked; k++)
+        r.n[k] = w->a->sees_all ? w->T : w->T - k;
     for (size_t k = 0; k < T; k++)
         out->received[k] = r.n[k] > 0 ? out->received[k] / (float)r.n[k] : -INFINITY;
     if (out->scale == PW_ATT_LOG) /* grows with the value, so it can follow the pooling */

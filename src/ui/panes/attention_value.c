@@ -117,12 +117,12 @@ static void fill_probs(const struct pw_att *w, int q, int seen, float *row)
             row[k] = pw_att_prob(w, q, k);
 }
 
-void pw_att_row(const struct pw_att *w, int q, float *row)
+void pw_att_visible(const struct pw_att *w, int q, float *row)
 {
     int seen = w->a->sees_all || w->T <= q ? w->T : q + 1;
 
     if (w->cells || w->ref != NULL) {
-        for (int k = 0; k < w->T; k++)
+        for (int k = 0; k < seen; k++)
             row[k] = pw_att_value(w, q, k);
         return;
     }
@@ -130,11 +130,16 @@ void pw_att_row(const struct pw_att *w, int q, float *row)
         pw_from_halves(row, w->m + (size_t)q * w->a->T, (size_t)seen);
     else
         fill_probs(w, q, seen, row);
-    for (int k = seen; k < w->T; k++)
-        row[k] = -INFINITY;
     float first = w->view == PW_VIEW_PROBS ? row[0] : 0;
-    for (int k = 0; k < w->T && w->first_hidden; k++)
+    for (int k = 0; k < seen && w->first_hidden; k++)
         row[k] = without_first(row[k], first, k, w->view == PW_VIEW_PROBS);
+}
+
+void pw_att_row(const struct pw_att *w, int q, float *row)
+{
+    pw_att_visible(w, q, row);
+    for (int k = w->a->sees_all || w->T <= q ? w->T : q + 1; k < w->T; k++)
+        row[k] = -INFINITY;
 }
 
 /* Takes the common prefix of tokens with the reference. */
