@@ -133,7 +133,8 @@ struct pw_backend_ops {
 
     /* ---- whole-machine operations: each uses all workers itself; call them outside for_chunks */
 
-    /* Run fn(ctx, chunk, worker, arg) for chunk = 0..n-1, on any worker, in any order. */
+    /* Run fn(ctx, chunk, worker, arg) for chunk = 0..n-1, on any worker, in any order; with n = 1 on worker
+     * 0. */
     void (*for_chunks)(struct pw_backend *be, int n,
                        void (*fn)(struct pw_ctx *ctx, int chunk, int worker, void *arg), void *arg);
     /* Number of floats of struct pw_mat's `pack`, or with backward of its `back`; 0: pack serves both.
@@ -239,7 +240,8 @@ struct pw_backend_ops {
     /* z [R,HD] = softmax(scores) v. Scores: a chain over D, plus the chain of the relative key, times scale,
      * plus bias; then the function a->score, if there is one. Softmax: subtract the row's maximum, exp, sum
      * by lanes over key index, divide by the sum. z: a chain over keys, ascending. save: attn_save_floats
-     * floats for the backward pass. maps: NULL if no inspection output is wanted. */
+     * floats for the backward pass; on the host NULL if none follows. maps: NULL if no inspection output is
+     * wanted. */
     void (*attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,
                           const float *qkv, const struct pw_attn *a, const int *pos, const struct pw_seqs *s);
     /* Number of floats of `save` for sequences with these starts. Only heads and score of a are read, and

@@ -172,11 +172,31 @@ struct pw_expr_use {
     int head, place;
 };
 
+/* Rows of the maps of one head: queries query .. query + n - 1 and keys 0 .. keys - 1. No query sees a later
+ * key. Query i's row is (i - query) * stride floats after the first. */
+struct pw_map_rows {
+    int head, query, n, keys;
+    size_t stride;
+    const float *probs;   /* as in struct pw_maps */
+    const float *scores;  /* as in struct pw_maps; NULL: pw_maps.wants is false */
+    const float *content; /* the scores that pw_maps.content asks for; NULL: none, or not wanted */
+};
+
 /* Optional outputs of an attention operation for inspection: each is NULL, or has [H,T,T] for each
  * sequence. */
 struct pw_maps {
     float *scores; /* before the softmax; -inf if the mask hides the key */
     float *probs;  /* after the softmax; 0 if the mask hides the key */
+    /* Backends on the host only. Not NULL: each(arg, rows) reads all rows without a map being held. One
+     * worker calls it for all rows of a head, queries ascending; the rows are valid during the call. */
+    void (*each)(void *arg, const struct pw_map_rows *rows);
+    /* Are the scores of this block of queries query .. query + n - 1 wanted, too? */
+    bool (*wants)(void *arg, int head, int query, int n);
+    /* Not NULL: wanted scores come with those of this attention, which has no bias, relative keys or
+     * function.
+     */
+    const struct pw_attn *content;
+    void *arg;
 };
 
 /* Rows of relative keys, and the row of a distance. There is a row for each distance 0..reach, or

@@ -213,10 +213,16 @@ static void fold_eval(struct pw_snapshot *s, struct pw_replica_view *rep, int64_
                       struct pw_ev_eval *eval)
 {
     const struct pw_series *r = &rep->series;
-    if (is_comparable(eval) && !pw_eval_runs(eval))
-        pw_track_add(&rep->track, step, r->n > 0 ? (double)r->flops[r->n - 1] : 0.0, ms,
-                     pw_eval_mean(&s->lab, eval, -1, false), pw_eval_mean(&s->lab, eval, -1, true),
-                     samples_of(eval));
+    struct pw_track_point point = {NAN, NAN, NAN, NAN, samples_of(eval)};
+    if (pw_eval_runs(eval)) {
+        point.held = pw_eval_loss(&s->lab, eval, false);
+        point.held_beyond = pw_eval_loss(&s->lab, eval, true);
+    } else {
+        point.in_range = pw_eval_mean(&s->lab, eval, -1, false);
+        point.beyond = pw_eval_mean(&s->lab, eval, -1, true);
+    }
+    if (is_comparable(eval))
+        pw_track_add(&rep->track, step, r->n > 0 ? (double)r->flops[r->n - 1] : 0.0, ms, &point);
     bool off = pw_heads_off(rep);
     if (rep->eval.n > 0 && rep->eval_off != off) {
         SWAP(struct pw_ev_eval, rep->eval_before, rep->eval);

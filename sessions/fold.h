@@ -26,12 +26,15 @@ struct pw_series {
     struct pw_pyramid pyramid[PW_METRICS];
 };
 
-/* Exact match over training, one point per evaluation: the mean over trained and over longer lengths. */
+/* Evaluations over training, one point each: means over trained and over longer lengths, of exact match, or
+ * of the loss on held-out running text. */
 struct pw_track {
     int n, cap;
     int64_t *step, *flops, *ms; /* as in struct pw_series */
-    float *in_range, *beyond;   /* fractions; beyond is NaN if no longer length was evaluated */
-    int64_t *samples;           /* total samples of all lengths */
+    float *in_range,
+        *beyond; /* fractions; NaN: running text; beyond also if no longer length was evaluated */
+    float *held, *held_beyond; /* nats per token; NaN: no running text, or no longer length */
+    int64_t *samples;          /* total samples of all lengths */
 };
 
 /* How far steps moved each block of the model: relative update sizes over training. */

@@ -10,10 +10,14 @@ struct pw_replica_view *pw_fold_replica(struct pw_snapshot *s, const struct pw_e
 /* Append a point at a step. Existing points at this step or later are removed first. */
 void pw_series_add(struct pw_series *s, int64_t step, double ms, const struct pw_ev_step *v);
 void pw_updates_add(struct pw_updates *u, int64_t step, const struct pw_ev_updates *v);
-/* Append an evaluation: its step, operations and time, exact match in range and beyond, and its number of
- * samples. */
-void pw_track_add(struct pw_track *t, int64_t step, double flops, double ms, float in_range, float beyond,
-                  int64_t samples);
+/* The values of a point, as in struct pw_track. */
+struct pw_track_point {
+    float in_range, beyond, held, held_beyond;
+    int64_t samples;
+};
+/* Append an evaluation: its step, operations, time and values. */
+void pw_track_add(struct pw_track *t, int64_t step, double flops, double ms,
+                  const struct pw_track_point *point);
 /* Replace arrays that belong to another owner by copies. */
 void pw_series_own(struct pw_series *s);
 void pw_updates_own(struct pw_updates *u);

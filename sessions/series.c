@@ -110,10 +110,10 @@ void pw_updates_fini(struct pw_updates *u)
     *u = (struct pw_updates){0};
 }
 
-/* ---- exact match */
+/* ---- evaluations */
 
-void pw_track_add(struct pw_track *t, int64_t step, double flops, double ms, float in_range, float beyond,
-                  int64_t samples)
+void pw_track_add(struct pw_track *t, int64_t step, double flops, double ms,
+                  const struct pw_track_point *point)
 {
     t->n = before(t->step, t->n, step);
     if (t->n == t->cap) {
@@ -123,14 +123,18 @@ void pw_track_add(struct pw_track *t, int64_t step, double flops, double ms, flo
         t->ms = pw_grow(t->ms, (size_t)t->cap, sizeof *t->ms);
         t->in_range = pw_grow(t->in_range, (size_t)t->cap, sizeof *t->in_range);
         t->beyond = pw_grow(t->beyond, (size_t)t->cap, sizeof *t->beyond);
+        t->held = pw_grow(t->held, (size_t)t->cap, sizeof *t->held);
+        t->held_beyond = pw_grow(t->held_beyond, (size_t)t->cap, sizeof *t->held_beyond);
         t->samples = pw_grow(t->samples, (size_t)t->cap, sizeof *t->samples);
     }
     t->step[t->n] = step;
     t->flops[t->n] = ascending(t->flops, t->n, flops);
     t->ms[t->n] = ascending(t->ms, t->n, ms);
-    t->in_range[t->n] = in_range;
-    t->beyond[t->n] = beyond;
-    t->samples[t->n] = samples;
+    t->in_range[t->n] = point->in_range;
+    t->beyond[t->n] = point->beyond;
+    t->held[t->n] = point->held;
+    t->held_beyond[t->n] = point->held_beyond;
+    t->samples[t->n] = point->samples;
     t->n++;
 }
 
@@ -141,6 +145,8 @@ void pw_track_own(struct pw_track *t)
     t->ms = pw_copy(t->ms, (size_t)t->n, sizeof *t->ms);
     t->in_range = pw_copy(t->in_range, (size_t)t->n, sizeof *t->in_range);
     t->beyond = pw_copy(t->beyond, (size_t)t->n, sizeof *t->beyond);
+    t->held = pw_copy(t->held, (size_t)t->n, sizeof *t->held);
+    t->held_beyond = pw_copy(t->held_beyond, (size_t)t->n, sizeof *t->held_beyond);
     t->samples = pw_copy(t->samples, (size_t)t->n, sizeof *t->samples);
     t->cap = t->n;
 }
@@ -152,6 +158,8 @@ void pw_track_fini(struct pw_track *t)
     free(t->ms);
     free(t->in_range);
     free(t->beyond);
+    free(t->held);
+    free(t->held_beyond);
     free(t->samples);
     *t = (struct pw_track){0};
 }

@@ -21,7 +21,7 @@
 #include "tasks/read.h"
 #include "tasks/tokenizer.h"
 
-#define MAX_LENGTH 4096
+#define MAX_LENGTH 16384
 #define MAX_VOCAB  (1 << 20)
 #define OWN_TEXT   "chronicle.txt"
 #define EXAMPLE    24 /* bytes of a suggested prompt */

@@ -8,6 +8,8 @@ year from one paragraph to the next. All words are this program's own. The same 
 generator of random numbers is written out below.
 
     python3 texts/chronicle.py > texts/chronicle.txt
+
+An argument is another number of bytes, for a chronicle that goes on, after the year 999 with the year one.
 """
 import sys
 
@@ -89,14 +91,15 @@ def paragraph(r, year, reign, first):
 
 def main():
     r, written, year, reign, left, out = Random(1729), 0, 1, None, 0, []
-    while written < BYTES:
+    most = int(sys.argv[1]) if len(sys.argv) > 1 else BYTES
+    while written < most:
         first = left == 0
         if first:
             reign = Reign(r, reign.ruler if reign else "")
             left = reign.years
         out.append(paragraph(r, year, reign, first))
         written += len(out[-1])
-        year, left = year + 1, left - 1
+        year, left = year % 999 + 1, left - 1
     sys.stdout.write("".join(out))
 
 

@@ -1,5 +1,6 @@
 /* half.c - conversion between float and half precision, done on the bits. */
 #include "base/half.h"
+#include "base/both.h"
 
 #include <string.h>
 
@@ -48,7 +49,7 @@ float pw_from_half(uint16_t h)
 }
 
 /* Without branches: attention has subnormal and normal numbers in any order. */
-void pw_from_halves(float *out, const uint16_t *h, size_t n)
+PW_WIDE void pw_from_halves(float *out, const uint16_t *h, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         uint32_t all = h[i], fraction = all & 0x3ff, rest = (all & 0x7fff) << 13;

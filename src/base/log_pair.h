@@ -6,6 +6,7 @@
 #ifndef PW_LOG_PAIR_H
 #define PW_LOG_PAIR_H
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -14,6 +15,8 @@
 /* ln 2 as a sum. The first part has 42 bits, so its product with an exponent is exact. */
 #define PW_LN2_HI 0x1.62e42fefa3800p-1
 #define PW_LN2_LO 0x1.ef35793c76730p-45
+
+#define PW_LOG2_E 0x1.71547652b82fep+0 /* 1 / ln 2 */
 
 /* A number as the unevaluated sum hi + lo; |lo| is at most half a unit in the last place of hi. */
 struct pw_double_double {
@@ -44,21 +47,21 @@ PW_BOTH struct pw_double_double pw_two_product(double a, double b)
 PW_BOTH struct pw_double_double pw_log_pair(double x)
 {
     uint64_t bits;
-    int k = 0;
+    /* Without branches, so that compilers can use vectors in a loop of logarithms. */
+    double scaled = x * 0x1p54;
+    bool tiny = x < 0x1p-1022;
+    int k = tiny ? -54 : 0;
 
-    if (x < 0x1p-1022) {
-        x *= 0x1p54;
-        k = -54;
-    }
+    x = tiny ? scaled : x;
     memcpy(&bits, &x, sizeof bits);
     k += (int)(bits >> 52) - 1023;
     bits = (bits & 0x000fffffffffffff) | 0x3ff0000000000000;
     double m;
     memcpy(&m, &bits, sizeof m);
-    if (m > 0x1.6a09e667f3bcdp+0) {
-        m *= 0.5;
-        k++;
-    }
+    double half = m * 0.5;
+    bool upper = m > 0x1.6a09e667f3bcdp+0;
+    m = upper ? half : m;
+    k += upper;
     double f = m - 1; /* exact */
     struct pw_double_double d = pw_two_sum(m, 1);
     double s = f / d.hi;

@@ -26,7 +26,7 @@ PW_WITH_FMA double pw_log(double x)
 
 PW_WITH_FMA double pw_log2(double x)
 {
-    return pw_log_inline(x) * 0x1.71547652b82fep+0; /* 1 / ln 2 */
+    return pw_log_inline(x) * PW_LOG2_E;
 }
 
 PW_WITH_FMA double pw_pow(double x, double y)

@@ -72,6 +72,12 @@ static const float *head_row(struct weights *w, int v)
            (size_t)(v - first) * C;
 }
 
+/* Returns the index of row t of layer l within tensors of T rows a layer. */
+static size_t row_of(const struct pw_inspection *in, int l, int T, int t)
+{
+    return in->one_row ? (size_t)l : (size_t)l * T + t;
+}
+
 /* Freezes the statistics of a norm with gains at `at` for row x: it becomes gain * (x - mean of x). gain also
  * contains 1/sigma (or 1/rms) and scale. */
 static void freeze(const struct pw_model *m, const float *p, size_t at, const double *x, double scale,
@@ -218,7 +224,7 @@ static void add_biases(struct weights *w, double *x, const struct pw_inspection 
     add_bias(x, p, m->lay.embed_norm_bias, 1, C);
     for (int l = 0; l < cfg->layers; l++) {
         const struct pw_layer_at *at = &m->lay.layer[l];
-        size_t r = (size_t)l * T + t;
+        size_t r = row_of(in, l, T, t);
         for (int mlp = 0; mlp < 2; mlp++) {
             memset(part, 0, (size_t)C * sizeof *part);
             add_bias(part, p, mlp ? at->down_bias : at->o_bias, 1, C);
@@ -244,7 +250,7 @@ static void write_part(struct weights *w, const float *added, const struct pw_pa
     const struct pw_config *cfg = &m->cfg;
     int C = cfg->width, D = cfg->head_width, HD = cfg->heads * D, F = cfg->ffn;
     const struct pw_layer_at *at = &m->lay.layer[part->layer];
-    size_t r = (size_t)part->layer * T + t;
+    size_t r = row_of(in, part->layer, T, t);
 
     const float *here = added != NULL ? added + (size_t)t * C : NULL;
 
@@ -326,7 +332,7 @@ enum pw_code pw_model_attribute(struct pw_model *m, const struct pw_inspection *
     for (int j = 0; j < n; j++)
         memcpy(rows + (size_t)j * C, head_row(&w, ids[j]), (size_t)C * sizeof *rows);
     pw_model_parts(m, parts);
-    const float *last = in->resid + ((size_t)cfg->layers * T + t) * C;
+    const float *last = in->resid + row_of(in, cfg->layers, T, t) * C;
     freeze_last(m, p, last, gain, &center);
     for (int i = 0; i < C; i++)
         x[i] = (double)last[i];
@@ -364,31 +370,80 @@ enum pw_code pw_model_attribute(struct pw_model *m, const struct pw_inspection *
     return PW_OK;
 }
 
+enum { LENS_TOKENS = 512, ABREAST = 8 }; /* tokens of an item; sums that a processor computes at once */
+
+/* The logit lens of a row. Workers take parts of the vocabulary. */
+struct lens {
+    struct pw_model *m;
+    const float *p;
+    const double *x; /* [L+1,C] normed rows */
+    double *out;     /* [L+1,V] */
+};
+
+/* The logits of tokens v .. v+7 without the cap, each the same sum as `logit`. rows [8,C]: those of the head.
+ */
+static void logits_abreast(const struct weights *w, const float *rows, const double *x, int v, double *out)
+{
+    const struct pw_model *m = w->m;
+    size_t C = (size_t)m->cfg.width;
+    double sum[ABREAST];
+
+    for (int k = 0; k < ABREAST; k++)
+        sum[k] = m->cfg.head_bias ? (double)w->p[m->lay.head_bias + (size_t)(v + k)] : 0;
+    for (size_t i = 0; i < C; i++)
+        for (size_t k = 0; k < ABREAST; k++)
+            sum[k] += (double)rows[k * C + i] * x[i];
+    memcpy(out, sum, sizeof sum);
+}
+
+static void lens_part(struct pw_ctx *c, int item, int worker, void *arg)
+{
+    const struct lens *lens = arg;
+    const struct pw_config *cfg = &lens->m->cfg;
+    int V = cfg->vocab, from = item * LENS_TOKENS, end = from + LENS_TOKENS < V ? from + LENS_TOKENS : V;
+    struct weights w = {.m = lens->m, .p = lens->p};
+
+    (void)c;
+    (void)worker;
+    for (int v = from; v < end; v += ABREAST) { /* outside, so that each row of the head is fetched once */
+        int n = end - v < ABREAST ? end - v : ABREAST;
+        const float *rows = head_row(&w, v);
+        for (int l = 0; l <= cfg->layers; l++) {
+            const double *x = lens->x + (size_t)l * cfg->width;
+            double *out = lens->out + (size_t)l * V + v;
+            if (n == ABREAST)
+                logits_abreast(&w, rows, x, v, out);
+            for (int k = 0; k < n; k++)
+                out[k] = capped(lens->m, n == ABREAST ? out[k] : logit(&w, x, v + k));
+        }
+    }
+    weights_close(&w);
+}
+
 enum pw_code pw_model_lens(struct pw_model *m, const struct pw_inspection *in, int T, int t, double *out,
                            struct pw_err *err)
 {
     const struct pw_config *cfg = &m->cfg;
-    int C = cfg->width, V = cfg->vocab, L = cfg->layers;
+    int C = cfg->width, L = cfg->layers;
     struct weights w;
     bool center;
     enum pw_code code = weights_open(&w, m, err);
 
     if (code)
         return code;
-    double *mem = pw_alloc((size_t)(L + 2) * C, sizeof *mem), *gain = mem, *x = mem + C; /* x [L+1,C] */
+    double *gain = pw_alloc((size_t)(L + 2) * (size_t)C, sizeof *gain), *rows = gain + C;
     for (int l = 0; l <= L; l++) {
-        const float *stream = in->resid + ((size_t)l * T + t) * C;
-        double *row = x + (size_t)l * C;
+        const float *stream = in->resid + row_of(in, l, T, t) * C;
+        double *x = rows + (size_t)l * C;
         freeze_last(m, w.p, stream, gain, &center);
         for (int i = 0; i < C; i++)
-            row[i] = (double)stream[i];
-        through(row, gain, center, C);
-        add_bias(row, w.p, m->lay.norm_bias, (double)cfg->logit_scale, C);
+            x[i] = (double)stream[i];
+        through(x, gain, center, C);
+        add_bias(x, w.p, m->lay.norm_bias, (double)cfg->logit_scale, C);
     }
-    for (int v = 0; v < V; v++) /* outside, so that each row of the head is read once */
-        for (int l = 0; l <= L; l++)
-            out[(size_t)l * V + v] = capped(m, logit(&w, x + (size_t)l * C, v));
-    free(mem);
+    struct lens lens = {m, w.p, rows, out};
+    m->ops->for_chunks(m->be, (cfg->vocab + LENS_TOKENS - 1) / LENS_TOKENS, lens_part, &lens);
+    free(gain);
     weights_close(&w);
     return PW_OK;
 }

@@ -33,7 +33,7 @@ int pw_model_parts(const struct pw_model *m, struct pw_part *parts);
 
 /* Splits the logits of row t (of T) over the parts. ids [n]: tokens of the vocabulary; part [parts,n]: each
  * part's share of their logits; mean [parts]: its share of the mean over the vocabulary. in must hold resid,
- * z and mlp of the sequence; tokens [T]. */
+ * z and mlp of the sequence, or of row t (one_row); tokens [T]. */
 enum pw_code pw_model_attribute(struct pw_model *m, const struct pw_inspection *in, const int *tokens, int T,
                                 int t, const int *ids, int n, double *part, double *mean, struct pw_err *err);
 

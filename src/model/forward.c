@@ -137,27 +137,48 @@ static void patch(const struct pw_model *m, struct pw_ctx *c, float *x, int l, b
     }
 }
 
+/* Copies the inspected row of x [R,n], of layer l, to rows [.,n]. */
+static void keep_row(const struct pw_model *m, struct pw_ctx *c, float *rows, const float *x, int l, int n,
+                     const struct rows *r)
+{
+    if (rows != NULL)
+        m->ops->gather_rows(c, rows + (size_t)l * n, x, r->order + r->tap->row, 1, n);
+}
+
+/* Sets the outputs of attention that the tap asks for. plain becomes the attention without the encoding, and
+ * scaled its gain; both must live as long as maps. */
+static void tap_maps(const struct pw_model *m, struct pw_ctx *c, struct pw_maps *maps, struct pw_attn *plain,
+                     struct pw_turn *scaled, const struct pw_attn *attn, const float *qkv, int l,
+                     const struct rows *r)
+{
+    const struct pw_tap *tap = r->tap;
+
+    *plain = *attn;
+    *scaled = (struct pw_turn){.gain = attn->turn != NULL ? attn->turn->gain : NULL};
+    plain->bias = plain->keys = NULL;
+    plain->score = NULL;
+    plain->turn = scaled->gain != NULL ? scaled : NULL;
+    if (tap->rows.each != NULL)
+        *maps = tap->rows;
+    maps->content = tap->rows.each != NULL && tap->content_rows ? plain : NULL;
+    maps->scores = tapped(tap->score, tap, m, l, r->R);
+    maps->probs = tapped(tap->probs, tap, m, l, r->R);
+    if (tap->content != NULL && tap->content != tap->score)
+        m->ops->scores(c, tapped(tap->content, tap, m, l, r->R), qkv, plain, r->pos, &r->seqs);
+}
+
 static void attention(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, int l, const struct rows *r)
 {
     const struct pw_backend_ops *ops = m->ops;
     const struct pw_tap *tap = r->tap;
     const struct pw_cache *cache = r->cache;
-    struct pw_attn attn = pw_model_attn(m, l);
+    struct pw_attn attn = pw_model_attn(m, l), plain;
     struct pw_maps maps = {0};
+    struct pw_turn scaled;
     struct pw_dropout d;
 
-    if (tap != NULL) {
-        maps.scores = tapped(tap->score, tap, m, l, r->R);
-        maps.probs = tapped(tap->probs, tap, m, l, r->R);
-    }
-    if (tap != NULL && tap->content != NULL && tap->content != tap->score) {
-        struct pw_attn plain = attn;
-        struct pw_turn scaled = {.gain = attn.turn != NULL ? attn.turn->gain : NULL};
-        plain.bias = plain.keys = NULL;
-        plain.score = NULL;
-        plain.turn = scaled.gain != NULL ? &scaled : NULL;
-        ops->scores(c, tapped(tap->content, tap, m, l, r->R), a->qkv, &plain, r->pos, &r->seqs);
-    }
+    if (tap != NULL)
+        tap_maps(m, c, &maps, &plain, &scaled, &attn, a->qkv, l, r);
     attn.drop = drop(m, &d, l, PW_DROP_PROBS, r);
     if (cache != NULL)
         ops->attention_cached(c, a->z, cache->mem + (size_t)l * cache->layer, a->qkv, &attn, cache->pos,
@@ -169,6 +190,8 @@ static void attention(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, i
     if (tap == NULL || !tap->whole)
         pw_replaced_put(m, c, a->z, l, r->order, r->R, false);
     patch(m, c, a->z, l, true, r);
+    if (tap != NULL)
+        keep_row(m, c, tap->row_z, a->z, l, attn.heads * attn.head_width, r);
 }
 
 /* The norm of a branch's output: gains and biases, its input [R,C] and statistics; all NULL: none. */
@@ -265,6 +288,8 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, float
         ops->norm_fwd(c, a->n2, a->stat2, cfg->parallel == PW_PARALLEL_OFF ? a->mid : x,
                       pw_at(m->p, at->norm2), pw_at(m->p, at->norm2_bias), kind, eps, 1, R, C);
     hidden(m, c, a, shared ? a->n1 : a->n2, l, r);
+    if (r->tap != NULL)
+        keep_row(m, c, r->tap->row_mlp, a->hid, l, cfg->ffn, r);
     branch(m, c, out, a->hid, &mat[PW_MAT_DOWN], pw_at(m->p, at->down_bias), post2, a->mid,
            drop(m, &d, l, PW_DROP_MLP, r), R);
 }
@@ -311,6 +336,8 @@ static void layer(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const
             m->ops->dropout(c, x, x, &d, NULL, r->R, C);
     }
     patch(m, c, x, l, false, r);
+    if (r->tap != NULL)
+        keep_row(m, c, r->tap->row_resid, x, l, C, r);
     block(m, c, &a, stream(m, w, r, l + 1), x, l, r);
 }
 
@@ -344,17 +371,18 @@ static struct rows rows_of(const struct pw_batch_plan *plan, const struct pw_chu
                          .tap = tap};
 }
 
-/* Runs the head on the scored rows. */
+/* Runs the head on scored rows from .. from + n - 1 of the chunk. */
 static void score(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_batch_plan *plan,
-                  const struct pw_chunk *k, const float *x)
+                  const struct pw_chunk *k, const float *x, int from, int n)
 {
     bool train = plan->n_slots > 0;
+    int first = k->scored + from;
     struct pw_dropout d;
 
-    if (k->n_scored == 0)
+    if (n == 0)
         return;
-    m->ops->gather_rows(c, w->picked, x, plan->dev + plan->rows + k->scored, k->n_scored, m->cfg.width);
-    head(m, c, w, w->picked, train ? pw_model_drop(m, &d, 0, PW_DROP_FINAL, k->scored) : NULL, k->n_scored);
+    m->ops->gather_rows(c, w->picked, x, plan->dev + plan->rows + first, n, m->cfg.width);
+    head(m, c, w, w->picked, train ? pw_model_drop(m, &d, 0, PW_DROP_FINAL, first) : NULL, n);
 }
 
 void pw_forward_block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w,
@@ -373,7 +401,17 @@ void pw_forward_head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w,
     float *x = stream(m, w, &r, m->cfg.layers);
 
     patch(m, c, x, m->cfg.layers, false, &r);
-    score(m, c, w, plan, k, x);
+    if (tap != NULL)
+        keep_row(m, c, tap->row_resid, x, m->cfg.layers, m->cfg.width, &r);
+    score(m, c, w, plan, k, x, 0, k->n_scored);
+}
+
+void pw_forward_score(struct pw_model *m, struct pw_ctx *c, struct pw_work *w,
+                      const struct pw_batch_plan *plan, const struct pw_chunk *k, int from, int n)
+{
+    struct rows r = rows_of(plan, k, NULL);
+
+    score(m, c, w, plan, k, stream(m, w, &r, m->cfg.layers), from, n);
 }
 
 void pw_forward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_batch_plan *plan,

@@ -36,8 +36,7 @@ static size_t patch_floats(const struct pw_model *m, const struct pw_patch *p, i
     return (size_t)T * (p->head < 0 ? m->cfg.width : m->cfg.head_width);
 }
 
-/* Returns false if the encoding does not act on scores; content then equals scores, and the bias is 0. */
-static bool acts_on_scores(const struct pw_model *m)
+bool pw_model_acts_on_scores(const struct pw_model *m)
 {
     return m->tables.cosine != NULL || m->tables.bias != NULL || m->tables.keys != NULL ||
            m->tables.score != NULL;
@@ -57,7 +56,9 @@ static enum pw_code set_tap(struct pw_model *m, struct pw_tap *tap, const struct
     const struct pw_config *cfg = &m->cfg;
     size_t L = (size_t)cfg->layers, maps = map_floats(m, out, T),
            heads = L * T * cfg->heads * cfg->head_width;
-    bool qkv = out->q != NULL || out->k != NULL || out->v != NULL, acts = acts_on_scores(m),
+    bool whole_resid = out->resid != NULL && !out->one_row, whole_z = out->z != NULL && !out->one_row,
+         whole_mlp = out->mlp != NULL && !out->one_row;
+    bool qkv = out->q != NULL || out->k != NULL || out->v != NULL, acts = pw_model_acts_on_scores(m),
          bias = out->bias != NULL && acts;
     bool content = out->content != NULL || bias, score = out->score != NULL || bias;
     const struct {
@@ -68,10 +69,10 @@ static enum pw_code set_tap(struct pw_model *m, struct pw_tap *tap, const struct
         {content, maps, &tap->content, out->content},
         {score && (acts || !content), maps, &tap->score, out->score},
         {out->probs, maps, &tap->probs, out->probs},
-        {out->resid, (L + 1) * T * cfg->width, &tap->resid, out->resid},
+        {whole_resid, (L + 1) * T * cfg->width, &tap->resid, out->resid},
         {qkv, 3 * heads, &tap->qkv, NULL},
-        {out->z, heads, &tap->z, out->z},
-        {out->mlp, L * T * cfg->ffn, &tap->mlp, out->mlp},
+        {whole_z, heads, &tap->z, out->z},
+        {whole_mlp, L * T * cfg->ffn, &tap->mlp, out->mlp},
     };
     const int n_parts = sizeof parts / sizeof *parts;
     size_t need = 0, host = qkv ? 3 * heads : 0;
@@ -98,6 +99,7 @@ static enum pw_code set_tap(struct pw_model *m, struct pw_tap *tap, const struct
                        need * sizeof(float) >> 20);
     next = m->tap;
     *tap = (struct pw_tap){.one_layer = out->each != NULL,
+                           .content_rows = acts,
                            .whole = out->whole,
                            .patches = out->patches,
                            .n_patches = out->n_patches,
@@ -116,6 +118,10 @@ static enum pw_code set_tap(struct pw_model *m, struct pw_tap *tap, const struct
         }
     if (score && tap->score == NULL)
         tap->score = tap->content;
+    if (out->reader != NULL)
+        tap->rows = (struct pw_maps){.wants = out->reader->wants, .arg = out->reader->arg};
+    if (out->one_row)
+        tap->row_resid = out->resid, tap->row_z = out->z, tap->row_mlp = out->mlp, tap->row = out->row;
     return PW_OK;
 }
 
@@ -159,7 +165,7 @@ static enum pw_code fetch_maps(struct pw_model *m, const struct pw_inspection *o
                                int T, struct pw_err *err)
 {
     size_t maps = map_floats(m, out, T);
-    bool bias = out->bias != NULL && acts_on_scores(m);
+    bool bias = out->bias != NULL && pw_model_acts_on_scores(m);
 
     fetch(m, out->content, tap->content, maps);
     fetch(m, out->score, tap->score, maps);
@@ -181,18 +187,21 @@ static enum pw_code fetch_maps(struct pw_model *m, const struct pw_inspection *o
 static enum pw_code run_pass(struct job *job, const struct pw_inspection *out, int T, struct pw_err *err)
 {
     struct pw_model *m = job->m;
+    const struct pw_map_reader *reader = out->reader;
 
-    if (out->each == NULL) {
+    if (out->each == NULL && reader == NULL) {
         job->layer = -1;
         m->ops->for_chunks(m->be, 1, run, job);
         return fetch_maps(m, out, &job->tap, T, err);
     }
     for (job->layer = 0; job->layer < m->cfg.layers; job->layer++) {
+        if (reader != NULL)
+            job->tap.rows.each = reader->begin(reader->arg, job->layer) ? reader->rows : NULL;
         m->ops->for_chunks(m->be, 1, run, job);
         enum pw_code code = fetch_maps(m, out, &job->tap, T, err);
         if (code)
             return code;
-        if (!out->each(out->arg, job->layer))
+        if (reader != NULL ? !reader->end(reader->arg, job->layer) : !out->each(out->arg, job->layer))
             return PW_OK;
     }
     m->ops->for_chunks(m->be, 1, run, job); /* the head */
@@ -208,12 +217,14 @@ enum pw_code pw_model_inspect(struct pw_model *m, const int *tokens, int T, cons
     struct job job = {.m = m};
     enum pw_code code;
 
-    assert(T >= 1);
+    assert(T >= 1 && (!out->one_row || (out->row >= 0 && out->row < T)));
+    if (!m->ops->host && (out->one_row || out->reader != NULL))
+        return pw_inspect_on_device(m, tokens, T, out, err);
     if (T > m->cfg.context)
         return pw_fail(err, PW_EUSER, "a sequence of %d tokens: the model has context=%d", T, m->cfg.context);
     if (out->logits != NULL) { /* every row is scored; the targets do not matter */
-        int first = out->last_logits ? T - 1 : 0;
-        b.n_scored = T - first;
+        int first = out->one_row ? out->row : out->last_logits ? T - 1 : 0;
+        b.n_scored = out->one_row || out->last_logits ? 1 : T;
         b.rows = m->iota + first;
         b.targets = tokens + first;
     }
@@ -233,10 +244,12 @@ enum pw_code pw_model_inspect(struct pw_model *m, const int *tokens, int T, cons
     if (code)
         return code;
 
-    fetch(m, out->resid, job.tap.resid, (rows + T) * m->cfg.width);
-    fetch(m, out->z, job.tap.z, rows * m->cfg.heads * m->cfg.head_width);
-    fetch(m, out->mlp, job.tap.mlp, rows * m->cfg.ffn);
-    fetch(m, out->logits, job.w->logits, (size_t)(out->last_logits ? 1 : T) * m->cfg.vocab);
+    if (!out->one_row) {
+        fetch(m, out->resid, job.tap.resid, (rows + T) * m->cfg.width);
+        fetch(m, out->z, job.tap.z, rows * m->cfg.heads * m->cfg.head_width);
+        fetch(m, out->mlp, job.tap.mlp, rows * m->cfg.ffn);
+    }
+    fetch(m, out->logits, job.w->logits, (size_t)b.n_scored * m->cfg.vocab);
     code = m->ops->sync(m->be, err);
     if (code == PW_OK && job.tap.qkv != NULL)
         code = fetch_qkv(m, out, &job.tap, rows, err);

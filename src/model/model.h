@@ -68,6 +68,23 @@ struct pw_patch {
     const float *source; /* [T,C] for the stream or [T,D] for a head, host memory */
 };
 
+struct pw_map_rows; /* kernels/operands.h */
+
+/* Reads the maps of a pass as they are computed, some rows at a time, so that no map is held. */
+struct pw_map_reader {
+    /* Before layer l runs: are its rows wanted? On the caller's thread, as `end`. */
+    bool (*begin)(void *arg, int layer);
+    /* Reads rows of one head. Any worker calls it, the same one for all rows of a head, queries ascending. */
+    void (*rows)(void *arg, const struct pw_map_rows *rows);
+    /* Does the block of n rows from this query on need its scores and their content? Both are NULL otherwise.
+     * content is also NULL if it equals the scores because the encoding does not act on them. */
+    bool (*wants)(void *arg, int head, int query, int n);
+    /* After layer l, whose rows have all been read: is a later layer wanted? If not, the pass ends, and the
+     * tensors of later layers are undefined. */
+    bool (*end)(void *arg, int layer);
+    void *arg;
+};
+
 /* The tensors of one forward pass over one sequence of T tokens. The caller owns the arrays, in host memory;
  * a NULL array is not computed. Masked entries are 0 in probs and bias, -inf in content and score. content is
  * scale * q.k before the encoding acts (with rotary: of the unrotated q and k); bias = score - content, -inf
@@ -81,7 +98,10 @@ struct pw_inspection {
     float *logits; /* [T,V]; with last_logits [V] */
     /* Inputs, set by the caller: how this pass differs from a plain one. */
     bool last_logits; /* of the last row alone, with the same bits: a long sequence has many rows */
-    bool whole;       /* ignore pw_model_replace_head: every head computes its own output */
+    bool one_row;     /* resid [L+1,C], z [L,H,D], mlp [L,F] and logits [V] are of row `row` alone */
+    int row;
+    const struct pw_map_reader *reader; /* NULL: none. With it content, bias, score and probs are NULL */
+    bool whole;                         /* ignore pw_model_replace_head: every head computes its own output */
     /* Not NULL: content, bias, score and probs are [H,T,T] and hold layer l while each(arg, l) runs. It runs
      * for one layer after the other, on the caller's thread, and must not use the model. It returns false if
      * no later layer is wanted; the pass then ends, and tensors of later layers are undefined. */

@@ -120,9 +120,15 @@ struct pw_seen_counts {
 struct pw_tap {
     float *content, *score, *probs; /* [L,H,T,T]; with one_layer [H,T,T] */
     bool one_layer;
+    /* On the host: each, wants and arg of the rows of maps of the layer that runs next; each NULL: not
+     * wanted. content: rows also have the scores without the encoding. */
+    struct pw_maps rows;
+    bool content_rows;
     float *resid; /* [L+1,T,C] */
     /* [L,T,3HD] [L,T,HD] [L,T,F], in place of a layer's activations; qkv is rotated at the end. */
     float *qkv, *z, *mlp;
+    float *row_resid, *row_z, *row_mlp; /* on the host: [L+1,C] [L,HD] [L,F] of row `row` */
+    int row;
     bool whole; /* as in struct pw_inspection, like the patches */
     const struct pw_patch *patches;
     int n_patches;
@@ -390,6 +396,16 @@ void pw_tables_differentiate(struct pw_model *m, struct pw_ctx *c, float *grad,
 /* Copies the learned tables to host tables for t->P positions. */
 void pw_tables_fetch(struct pw_model *m, struct pw_pe_tables *t);
 
+/* ---- inspect.c */
+/* Returns false if the encoding does not act on scores; content then equals scores, and the bias is 0. */
+bool pw_model_acts_on_scores(const struct pw_model *m);
+
+/* ---- inspect_device.c */
+/* Like pw_model_inspect with a reader or one_row, on a backend whose memory is not the host's: from whole
+ * maps of a layer, and whole tensors. */
+enum pw_code pw_inspect_on_device(struct pw_model *m, const int *tokens, int T,
+                                  const struct pw_inspection *out, struct pw_err *err);
+
 /* ---- seen.c */
 bool pw_seen_init(struct pw_model *m); /* false: out of memory; call pw_seen_fini in any case */
 /* Writes the shape of the gradient sums in a file: the shape of the encoding's tensor, or [n] for several
@@ -425,12 +441,14 @@ const struct pw_dropout *pw_model_drop(const struct pw_model *m, struct pw_dropo
                                        int row0);
 /* The forward pass of one chunk of the plan: every block in order, the first with the embedding, then the
  * head. pw_forward_head computes the logits of the scored rows; without any it does nothing. pw_forward runs
- * them all. tap can be NULL. */
+ * them all. tap can be NULL. pw_forward_score is the head on scored rows from .. from + n - 1 alone. */
 void pw_forward_block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w,
                       const struct pw_batch_plan *plan, const struct pw_chunk *k, const struct pw_tap *tap,
                       int l);
 void pw_forward_head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w,
                      const struct pw_batch_plan *plan, const struct pw_chunk *k, const struct pw_tap *tap);
+void pw_forward_score(struct pw_model *m, struct pw_ctx *c, struct pw_work *w,
+                      const struct pw_batch_plan *plan, const struct pw_chunk *k, int from, int n);
 void pw_forward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_batch_plan *plan,
                 const struct pw_chunk *k, const struct pw_tap *tap);
 /* Runs R tokens (ids on the backend) behind the cached ones and appends them to the cache; w->logits [V] are

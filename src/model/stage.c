@@ -153,7 +153,8 @@ static void stage_chunk(struct pw_model *m, struct pw_batch_plan *plan, const st
         rows[i] = b->rows[k->scored + i] - k->row;
     if (plan->pads)
         pad(m, plan, b, k);
-    save = pw_model_save_floats(m, start, k->n_seqs);
+    /* On the host, attention needs none if no backward pass follows. */
+    save = plan->n_slots == 0 && m->ops->host ? 0 : pw_model_save_floats(m, start, k->n_seqs);
     if (k->n_rows > plan->max_rows)
         plan->max_rows = k->n_rows;
     if (k->n_scored > plan->max_scored)

@@ -132,6 +132,10 @@ static void train_slots(struct job *job)
     pw_turns_fini(&job->turns);
 }
 
+/* Scored rows whose logits an evaluation holds at a time: 100 MB with 50,000 tokens. A device has them all,
+ * so that its graphs have few nodes. */
+enum { SCORED_AT_ONCE = 512 };
+
 static void eval_chunk(struct pw_ctx *c, int i, int worker, void *arg)
 {
     struct job *job = arg;
@@ -140,12 +144,16 @@ static void eval_chunk(struct pw_ctx *c, int i, int worker, void *arg)
     const struct pw_chunk *k = &plan->chunks[i];
     struct pw_work *w = &m->eval[worker];
 
-    if (k->n_scored == 0)
-        return;
-    pw_forward(m, c, w, plan, k, NULL);
-    m->ops->cross_entropy(c, pw_out_loss(plan->out, plan->loss) + k->scored,
-                          pw_out_best(plan->out, plan->best) + k->scored, NULL, w->logits,
-                          plan->dev + plan->targets + k->scored, NULL, k->n_scored, m->cfg.vocab);
+    for (int l = 0; k->n_scored > 0 && l < m->cfg.layers; l++)
+        pw_forward_block(m, c, w, plan, k, NULL, l);
+    for (int from = 0, n; from < k->n_scored; from += n) {
+        int at = k->scored + from;
+        n = k->n_scored - from < plan->max_scored ? k->n_scored - from : plan->max_scored;
+        pw_forward_score(m, c, w, plan, k, from, n);
+        m->ops->cross_entropy(c, pw_out_loss(plan->out, plan->loss) + at,
+                              pw_out_best(plan->out, plan->best) + at, NULL, w->logits,
+                              plan->dev + plan->targets + at, NULL, n, m->cfg.vocab);
+    }
 }
 
 static enum pw_code fit_slots(struct pw_model *m, int n, struct pw_err *err)
@@ -176,6 +184,8 @@ static enum pw_code begin_pass(struct pw_model *m, const struct pw_batch *b, int
 
     plan->pads = m->ops->pads;
     code = pw_plan_make(m, plan, b, slots, key, err);
+    if (slots == 0 && m->ops->host && plan->max_scored > SCORED_AT_ONCE)
+        plan->max_scored = SCORED_AT_ONCE;
     if (code == PW_OK) /* a learned table can lack rows for the padding */
         code =
             pw_tables_fit(m, m->pe.pe->uses & PW_PE_DENSE ? plan->sizes.positions : plan->max_pos + 1, err);

@@ -45,7 +45,7 @@ static void carve_layer(struct blocks *b, struct pw_acts *a, const struct pw_con
     a->raw = pw_rearranges(cfg) ? carve(c, R * (size_t)pw_qkv_rows(cfg)) : NULL;
     a->raw_stat = cfg->qk_norm ? carve(c, R * (size_t)(cfg->heads + pw_config_kv_heads(cfg))) : NULL;
     a->z = carve(c, R * HD);
-    a->save = carve(c, save);
+    a->save = save > 0 ? carve(c, save) : NULL;
     a->mid = carve(c, R * C);
     a->n2 = operand(b, R * C);
     a->stat2 = carve(c, R * 2);
@@ -185,13 +185,15 @@ enum pw_code pw_work_fit(struct pw_model *m, bool train, struct pw_err *err)
 {
     const struct pw_batch_plan *plan = train ? &m->step_plan : &m->eval_plan;
     struct pw_work **works = train ? &m->train : &m->eval;
+    /* A single chunk runs on the first worker (backend.h, for_chunks). */
+    int workers = train || plan->n_chunks > 1 ? m->workers : 1;
     enum pw_code code = PW_OK;
 
     if (*works == NULL)
         *works = calloc((size_t)m->workers, sizeof **works);
     if (*works == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory");
-    for (int i = 0; i < m->workers && code == PW_OK; i++)
+    for (int i = 0; i < workers && code == PW_OK; i++)
         code = pw_work_grow(m, &(*works)[i], train, plan->max_rows, plan->max_scored, plan->max_save, err);
     return code;
 }

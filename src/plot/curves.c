@@ -1,7 +1,8 @@
 /* curves.c - the curves of a snapshot.
  *
  * Arms share data and batches, so their curves differ by the encoding alone. Exact match has two curves per
- * arm: trained lengths and longer ones. */
+ * arm: trained lengths and longer ones. The loss of running text has two: in training, and on held-out text.
+ */
 #include "plot/curves.h"
 #include "plot/names.h"
 #include <math.h>
@@ -23,16 +24,21 @@ static const int64_t *xs(enum pw_curves_axis axis, const int64_t *step, const in
 }
 
 static struct pw_curve curve_of(const struct pw_arm_view *a, int metric, enum pw_curves_axis axis,
-                                bool beyond)
+                                bool second)
 {
-    struct pw_curve k = {.arm = a->info.id, .n = a->info.replicas, .dotted = beyond};
+    struct pw_curve k = {.arm = a->info.id, .n = a->info.replicas, .dotted = second};
 
     for (int r = 0; r < k.n; r++) {
         const struct pw_series *s = &a->rep[r].series;
         const struct pw_track *t = &a->rep[r].track;
-        if (metric == PW_METRIC_EXACT)
-            k.rep[r] = (struct pw_points){
-                .x = xs(axis, t->step, t->flops, t->ms), .y = beyond ? t->beyond : t->in_range, .n = t->n};
+        if (metric == PW_METRIC_EXACT && t->n > 0 && !isnan(t->held[t->n - 1]))
+            continue; /* running text has no exact match */
+        if (metric == PW_METRIC_EXACT || second)
+            k.rep[r] = (struct pw_points){.x = xs(axis, t->step, t->flops, t->ms),
+                                          .y = metric != PW_METRIC_EXACT ? t->held
+                                               : second                  ? t->beyond
+                                                                         : t->in_range,
+                                          .n = t->n};
         else
             k.rep[r] = (struct pw_points){.x = xs(axis, s->step, s->flops, s->ms),
                                           .y = s->v[metric],
@@ -45,10 +51,20 @@ static struct pw_curve curve_of(const struct pw_arm_view *a, int metric, enum pw
     return k;
 }
 
+/* Does an evaluation of some replica have a loss on held-out text? */
+static bool has_held(const struct pw_arm_view *a)
+{
+    for (int r = 0; r < a->info.replicas; r++)
+        for (int i = 0; i < a->rep[r].track.n; i++)
+            if (!isnan(a->rep[r].track.held[i]))
+                return true;
+    return false;
+}
+
 int pw_curves_of(struct pw_curve out[2], const struct pw_arm_view *a, int metric, enum pw_curves_axis axis)
 {
     out[0] = curve_of(a, metric, axis, false);
-    if (metric != PW_METRIC_EXACT)
+    if (metric != PW_METRIC_EXACT && (metric != PW_M_LOSS || !has_held(a)))
         return 1;
     out[1] = curve_of(a, metric, axis, true);
     return 2;

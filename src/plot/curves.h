@@ -24,11 +24,12 @@ extern const struct pw_axis_view {
 struct pw_curve {
     int arm, n; /* replicas */
     struct pw_points rep[PW_MAX_REPLICAS];
-    bool dotted; /* exact match on lengths longer than trained */
+    bool dotted; /* exact match on lengths longer than trained; or the held-out loss of running text */
 };
 
 #define PW_MAX_CURVES (2 * PW_MAX_ARMS)
-/* Writes the curve of an arm; for exact match also a second one for longer lengths. Returns their number. */
+/* Writes the curve of an arm; for exact match also a second one for longer lengths, and for the loss one of
+ * held-out text if there is any. Returns their number. */
 int pw_curves_of(struct pw_curve out[2], const struct pw_arm_view *a, int metric, enum pw_curves_axis axis);
 /* Writes those of all arms. Returns their number. */
 int pw_curves_find(struct pw_curve out[PW_MAX_CURVES], const struct pw_snapshot *s, int metric,

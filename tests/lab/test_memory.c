@@ -68,7 +68,7 @@ static void test_absurd(void **state)
         {"train 99999999999999", "1..1000000000"},
         {"train until step=1e10", "allowed are 1..1000000000"},
         {"eval samples=1000000000", "allowed are 1..1000000"},
-        {"eval lengths=1..1000000", "or A in 1..512"},
+        {"eval lengths=1..1000000", "or A in 1..16384"},
         {"step 99999999", "1..1000"},
         {"set threads 100000", "allowed are 0..64"},
         {"race none seeds=99999999", "allowed are 1..10"},

@@ -45,6 +45,13 @@ static void test_means_agree(void **state)
     }
     assert_true(isnan(pw_eval_mean(&b.s->lab, e, -1, false)));
     assert_true(fabs((double)pw_eval_loss(&b.s->lab, e, false) - (double)e->rows[0].loss) < 1e-6);
+    const struct pw_track *t = &b.s->arms[0].rep[0].track; /* the curve of held-out loss over steps */
+    assert_int_equal(t->n, 1);
+    assert_true(t->step[0] == 30 && isnan(t->in_range[0]) && isnan(t->beyond[0]));
+    assert_true(t->held[0] == pw_eval_loss(&b.s->lab, e, false));
+    assert_true(t->held_beyond[0] == pw_eval_loss(&b.s->lab, e, true));
+    bench_must(&b, "train 10; eval samples=25");
+    assert_true(t->n == 2 && t->step[1] == 40);
     bench_close(&b);
 }
 

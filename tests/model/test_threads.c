@@ -251,6 +251,11 @@ static void test_shared_layers(void **state)
             assert_int_equal(pw_decoder_feed(d, &b->tokens[t], 1, logits + (size_t)(T + t) * WIDE, &err),
                              PW_OK);
         assert_memory_equal(logits, logits + (size_t)T * WIDE, (size_t)T * WIDE * sizeof *logits);
+        pw_decoder_rewind(d, 0); /* also all tokens at once, whose heads the workers share */
+        assert_int_equal(pw_decoder_feed(d, b->tokens, T, logits + (size_t)T * WIDE, &err), PW_OK);
+        assert_memory_equal(logits + (size_t)(T - 1) * WIDE, logits + (size_t)T * WIDE,
+                            WIDE * sizeof *logits);
+        memcpy(logits + (size_t)T * WIDE, logits, WIDE * sizeof *logits);
         if (threads == 1)
             memcpy(first, logits, sizeof first);
         assert_memory_equal(first, logits, sizeof first);

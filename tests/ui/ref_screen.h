@@ -26,6 +26,8 @@ struct pw_snapshot *screen_race_of(int replicas);
 void screen_set_table(struct pw_snapshot *s, enum screen_table kind);
 /* Changes the task to addition with pairs of lengths, trained on 5 by 5 digits, and evaluates it. */
 void screen_set_pairs(struct pw_snapshot *s);
+/* Makes the task running text, with evaluations over training. */
+void screen_set_text(struct pw_snapshot *s);
 /* Lists n examples of length 12 that the T5 arm got wrong. */
 void screen_set_failing(struct pw_snapshot *s, int n);
 /* Three findings: a plot (decay), a large map with one claim (rank 2), and the newest (scores 1 2 3). That

@@ -28,9 +28,16 @@ struct shot {
     bool pairs;    /* screen_set_pairs */
     bool file;     /* screen_import */
     bool found;    /* screen_set_findings */
+    bool text;     /* screen_set_text */
+    bool pieces;   /* a prompt in the pieces of a tokenizer */
 };
 
 #define FULL .colors = PW_COLORS_TRUE, .utf8 = true
+
+/* Labels as the lab writes them for a model of another program. */
+static const char *const pieces[] = {"The", "·capital", "·of",  "·France", "·is",    "·Paris",
+                                     ",",   "↵",        "·and", "·its",    "<0xE2>", "·internationalisatio",
+                                     "·42", "."};
 
 static const struct shot shots[] = {
     {"first_80x24", 24, 80, PW_PANE_CURVES, FULL, .empty = true},
@@ -150,6 +157,11 @@ static const struct shot shots[] = {
      .reference = 3, .table = SCREEN_NONE, .keys = "V"},
     {"encoding_difference_80x24", 24, 80, PW_PANE_ENCODING, PW_COLORS_MONO, true, .zoom = true,
      .reference = 3, .table = SCREEN_ROTARY, .keys = "V"},
+    {"text_curves_100x30", 30, 100, PW_PANE_CURVES, FULL, .zoom = true, .text = true, .keys = "HH"},
+    {"text_lengths_100x30", 30, 100, PW_PANE_LENGTHS, FULL, .zoom = true, .text = true},
+    {"text_places_100x30", 30, 100, PW_PANE_LENGTHS, FULL, .zoom = true, .text = true, .keys = "v"},
+    {"text_dashboard_160x48", 48, 160, PW_PANE_LENGTHS, FULL, .text = true, .pieces = true},
+    {"pieces_map_100x30", 30, 100, PW_PANE_ATTENTION, FULL, .zoom = true, .text = true, .pieces = true},
     {"prompt_80x24", 24, 80, PW_PANE_IO, FULL},
     {"step_80x24", 24, 80, PW_PANE_STEP, FULL, .keys = "j"},
     {"step_60x16", 16, 60, PW_PANE_STEP, FULL, .keys = "vvj"},
@@ -240,6 +252,10 @@ static void screens_are_as_accepted(void **state)
                 screen_set_pairs(s);
             if (k->found)
                 screen_set_findings(s);
+            if (k->text)
+                screen_set_text(s);
+            if (k->pieces)
+                screen_set_prompt(s, 14, pieces, (int)(sizeof pieces / sizeof *pieces));
             if (k->file)
                 screen_import(s, 16, (const char *[]){"sort", " 3", " 1", " 4"}, 4);
         }

@@ -159,7 +159,9 @@ static bool same_track(const struct pw_track *x, const struct pw_track *y)
            same_array(x->flops, y->flops, n, sizeof *x->flops) &&
            same_array(x->ms, y->ms, n, sizeof *x->ms) &&
            same_array(x->in_range, y->in_range, n, sizeof *x->in_range) &&
-           same_array(x->beyond, y->beyond, n, sizeof *x->beyond);
+           same_array(x->beyond, y->beyond, n, sizeof *x->beyond) &&
+           same_array(x->held, y->held, n, sizeof *x->held) &&
+           same_array(x->held_beyond, y->held_beyond, n, sizeof *x->held_beyond);
 }
 
 static bool same_updates(const struct pw_updates *x, const struct pw_updates *y)

@@ -204,7 +204,8 @@ static double legend(struct pw_figure *f, const struct pw_curve *k, int n, doubl
         if (beyond[0]) {
             y += 10;
             if (drawn)
-                pw_svg_fmt(&f->svg, x + 20, y, &small, "beyond%s", beyond);
+                pw_svg_fmt(&f->svg, x + 20, y, &small, "%s%s",
+                           f->kind == PW_METRIC_EXACT ? "beyond" : "held-out", beyond);
         }
         y += 13;
     }
@@ -236,6 +237,11 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
     say_tasks(f);
     if (metric == PW_METRIC_EXACT)
         pw_str_add(&f->caption, " Solid: the mean over trained lengths; dashed: over longer ones.");
+    for (int i = 0; i < n && metric == PW_M_LOSS; i++)
+        if (k[i].dotted) {
+            pw_str_add(&f->caption, " Solid: in training; dashed: on held-out text, over trained lengths.");
+            break;
+        }
     if (most > 1)
         pw_str_add(&f->caption,
                    " Lines: median of n initialisations%s; bands: from the least to the greatest of them.",
@@ -278,7 +284,7 @@ static void draw_curves(struct pw_figure *f)
     pw_figure_axes(f, &a);
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < n; i++)
-            draw_curve(f, &a, &k[i], columns, smooth, pass == 0);
+            draw_curve(f, &a, &k[i], columns, smooth && !k[i].dotted, pass == 0);
     for (int i = 0; i < n && !smooth; i++)
         draw_points(f, &a, &k[i]);
     draw_marks(f, &a);

@@ -106,6 +106,8 @@ static void track_rows(const struct pw_snapshot *record, const struct pw_arm_vie
     const struct pw_track *t = &a->rep[r].track;
     (void)record;
     for (int k = 0; k < t->n; k++) {
+        if (isnan(t->in_range[k])) /* running text has no exact match */
+            continue;
         s->numbers[2] = (double)t->step[k];
         s->numbers[3] = t->in_range[k];
         s->numbers[4] = t->beyond[k];

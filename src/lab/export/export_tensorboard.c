@@ -139,6 +139,10 @@ static void write_run(FILE *f, const struct pw_replica_view *rep, double began_s
             write_scalar(f, wall_s, t->step[k], "exact_match/in_range", t->in_range[k]);
         if (!isnan(t->beyond[k]))
             write_scalar(f, wall_s, t->step[k], "exact_match/beyond", t->beyond[k]);
+        if (!isnan(t->held[k]))
+            write_scalar(f, wall_s, t->step[k], "loss_held_out/in_range", t->held[k]);
+        if (!isnan(t->held_beyond[k]))
+            write_scalar(f, wall_s, t->step[k], "loss_held_out/beyond", t->held_beyond[k]);
     }
     for (int k = 0, at = 0; k < u->n; k++) {
         while (at + 1 < v->n && v->step[at] < u->step[k]) /* updates have no times of their own */

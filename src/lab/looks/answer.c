@@ -212,8 +212,7 @@ static enum pw_code next_token(struct pw_lab *lab, const struct pw_replica *arm,
     return code;
 }
 
-/* Decode and emit one more token. After the last one also emit the attention, and the inspection of the token
- * at the cursor. */
+/* Decode and emit one more token; after the last one also what it was computed from. */
 static void go_on(struct pw_lab *lab)
 {
     struct pw_pin *pin = &lab->pin;
@@ -228,9 +227,7 @@ static void go_on(struct pw_lab *lab)
         pw_lab_emit(lab, e);
     }
     if (last)
-        code = pw_lab_emit_attention(lab, arm, false, &err);
-    if (last && code == PW_OK)
-        code = pw_lab_emit_inspection(lab, arm, &err);
+        code = pw_lab_emit_looks(lab, arm, &err);
     if (code != PW_OK)
         pw_lab_trouble(lab, &err);
     lab->look_s = pw_now() - pin->began;

@@ -79,8 +79,6 @@ static enum pw_code add_terms(struct pw_lab *lab, const struct pw_replica *arm, 
         return PW_OK;
     if (a->layer == 0 && arm->cfg.embed_norm) /* its position part is not the table's rows */
         return PW_OK;
-    if (a->layer == 0 && arm->cfg.embed_norm) /* its position part is not the table's rows */
-        return PW_OK;
     float *p = malloc((size_t)T * C * sizeof *p), *terms = malloc(4 * square * sizeof *terms);
     if (p == NULL || terms == NULL) {
         code = pw_fail(err, PW_ENOMEM, "out of memory for the terms of %d tokens", T);
@@ -177,36 +175,58 @@ void pw_lab_forget_heads(struct pw_lab *lab)
     lab->heads_tokens = NULL;
 }
 
+bool pw_lab_has_row(const struct pw_lab *lab, const struct pw_replica *arm, int pos)
+{
+    const struct pw_pe *pe = arm->pe.pe;
+    struct pw_ev_attention a = {.layer = lab->pin.layer, .view = lab->pin.view};
+    a.adds = pe->uses & PW_PE_ADDED;
+    if (a.layer >= arm->cfg.layers)
+        a.layer = arm->cfg.layers - 1;
+    /* A device's mode fast can give other bits for another length. */
+    bool same_bits = lab->ops->host && arm->cfg.causal && pe->ids == NULL && !pw_pe_uses_length(pe);
+    return same_bits && pos <= pw_lab_shown(lab, arm) && !wants_terms(&a);
+}
+
 /* Fill in the maps, the scores and the terms of an event that names the head. */
 static enum pw_code look_at_prompt(struct pw_lab *lab, const struct pw_replica *arm,
-                                   struct pw_ev_attention *a, struct pw_err *err)
+                                   struct pw_ev_attention *a, struct pw_inspection *row, struct pw_err *err)
 {
     const struct pw_pin *pin = &lab->pin;
+    struct pw_inspection in = row != NULL ? *row : (struct pw_inspection){0};
     size_t square = (size_t)a->T * a->T, stream = (size_t)a->T * arm->cfg.width;
-    size_t resid = wants_terms(a) ? (a->layers + 1) * stream : 0;
-    float *score = malloc((square + resid) * sizeof *score), *x = resid > 0 ? score + square : NULL;
-    float part;
-    if (score == NULL)
-        return pw_fail(err, PW_ENOMEM, "out of memory: the attention of %d tokens", a->T);
+    float *score = NULL, *x = NULL, part = NAN;
+    if (wants_terms(a)) {
+        score = malloc((square + (a->layers + 1) * stream) * sizeof *score);
+        if (score == NULL)
+            return pw_fail(err, PW_ENOMEM, "out of memory: the terms of %d tokens", a->T);
+        in.resid = score + square;
+        x = in.resid + a->layer * stream;
+    }
+    int *first = pw_alloc(2 * (size_t)a->T, sizeof *first), *later = first + a->T;
+    pw_head_find_tokens(first, later, pin->tokens, a->T);
     add_gold(lab, a);
     _Static_assert(sizeof(struct pw_gold) == sizeof(int[2]), "pairs are pairs");
     struct pw_head_input input = {.T = a->T,
                                   .causal = !a->sees_all,
                                   .tokens = pin->tokens,
                                   .n_gold = a->n_gold,
-                                  .gold = (const int(*)[2])(const void *)a->gold};
+                                  .gold = (const int(*)[2])(const void *)a->gold,
+                                  .every = pw_lab_every(a->T),
+                                  .first = first,
+                                  .later = later};
     enum pw_code code =
-        pw_lab_look_at_heads(lab, arm, pin->tokens, a, same_pass(lab, arm, a), &input, score, x, err);
+        pw_lab_look_at_heads(lab, arm, pin->tokens, a, same_pass(lab, arm, a), &input, score, &in, err);
     if (code == PW_OK)
-        code = add_terms(lab, arm, a, &part, x != NULL ? x + a->layer * stream : NULL, score, err);
+        code = add_terms(lab, arm, a, &part, x, score, err);
     if (code == PW_OK && !a->biases && !a->rotates)
         a->scores[((size_t)a->layer * a->heads + a->head) * a->n_scores + PW_HEAD_SCORES] = part;
+    free(first);
     free(score);
     return code;
 }
 
 enum pw_code pw_lab_emit_attention(struct pw_lab *lab, const struct pw_replica *arm, bool asked,
-                                   struct pw_err *err)
+                                   struct pw_inspection *row, struct pw_err *err)
 {
     const struct pw_pin *pin = &lab->pin;
     int L = arm->cfg.layers, H = arm->cfg.heads;
@@ -227,7 +247,7 @@ enum pw_code pw_lab_emit_attention(struct pw_lab *lab, const struct pw_replica *
     a->rotates = uses & PW_PE_ROTATION;
     a->biases = uses & (PW_PE_BIASES | PW_PE_KEYS);
     a->labels = pw_lab_labels(lab, pin->tokens, a->T);
-    enum pw_code code = look_at_prompt(lab, arm, a, err);
+    enum pw_code code = look_at_prompt(lab, arm, a, row, err);
     if (code == PW_OK) {
         remember(lab, arm, e);
         pw_lab_emit(lab, e);

@@ -1,11 +1,12 @@
-/* attention_maps.c - the maps and the scores of all heads from one pass over a sequence. Only one layer's
- * maps are held at a time. An event holds every map of a small model; of a large one pooled maps, and all
- * pairs of the inspected head. */
+/* attention_maps.c - the maps and the scores of all heads from one pass over a sequence. The pass hands out
+ * rows of queries, and no map is held. An event has every map of a small model; of a large one it has pooled
+ * maps, and all pairs of the inspected head. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "kernels/operands.h"
 #include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
 #include "lab/looks/looks.h"
@@ -14,14 +15,7 @@
 #define MOST_PAIRS (1 << 24) /* of all heads, in an event: 32 MiB */
 #define MOST_CELLS (1 << 22) /* of pooled maps */
 #define LONG       1024      /* tokens; above, only the shown view of the inspected head */
-
-static uint16_t *halves(const float *x, size_t n)
-{
-    uint16_t *out = pw_alloc(n, sizeof *out);
-    for (size_t i = 0; i < n; i++)
-        out[i] = pw_half(x[i]);
-    return out;
-}
+#define COUNTED    512       /* queries of a long sequence whose entropy and position's part are computed */
 
 /* ---- scores */
 
@@ -46,16 +40,32 @@ void pw_lab_name_scores(struct pw_ev_attention *a, const struct pw_head_input *i
         name_score(&a->kinds[PW_HEAD_SCORES], "position's part", "", NAN);
 }
 
-void pw_lab_score_head(struct pw_ev_attention *a, int layer, int head, const float *probs,
-                       const struct pw_head_input *in)
+int pw_lab_every(int T)
+{
+    return T <= LONG ? 1 : (T + COUNTED - 1) / COUNTED;
+}
+
+/* Write the scores of a head; part: the position's. */
+static void write_scores(struct pw_ev_attention *a, int layer, int head, const double *v, float part)
 {
     float *to = a->scores + ((size_t)layer * a->heads + head) * a->n_scores;
-    double v[PW_HEAD_SCORES];
-    pw_head_measure(v, probs, in);
     for (int s = 0; s < PW_HEAD_SCORES; s++)
         to[s] = (float)v[s];
     if (a->n_scores > PW_HEAD_SCORES)
-        to[PW_HEAD_SCORES] = NAN;
+        to[PW_HEAD_SCORES] = part;
+}
+
+void pw_lab_score_head(struct pw_ev_attention *a, int layer, int head, const float *probs,
+                       const struct pw_head_input *in)
+{
+    double v[PW_HEAD_SCORES];
+    pw_head_measure(v, probs, in);
+    write_scores(a, layer, head, v, NAN);
+}
+
+static float position_share(double content, double position)
+{
+    return content + position > 0.0 ? (float)(position / (content + position)) : NAN;
 }
 
 float pw_lab_position_part(const float *content, const float *position, int n, const float *score, int T)
@@ -63,7 +73,7 @@ float pw_lab_position_part(const float *content, const float *position, int n, c
     double c = pw_head_variation(content, score, T), p = 0.0;
     for (int i = 0; i < n; i++)
         p += pw_head_variation(position + (size_t)i * T * T, score, T);
-    return c + p > 0.0 ? (float)(p / (c + p)) : NAN;
+    return position_share(c, p);
 }
 
 /* ---- maps */
@@ -84,74 +94,153 @@ static void make_room(struct pw_ev_attention *a)
     a->pooled = pw_alloc(heads * a->side * a->side, sizeof *a->pooled);
 }
 
-/* Write the largest probability of each cell of map [T,T]. */
-static void pool_map(const struct pw_ev_attention *a, uint16_t *cells, const float *map)
-{
-    float *row = pw_alloc((size_t)a->side, sizeof *row);
-    for (int r = 0; r < a->side; r++) {
-        memset(row, 0, (size_t)a->side * sizeof *row);
-        for (int q = r * a->pool; q < (r + 1) * a->pool && q < a->T; q++)
-            for (int k = 0; k < a->T; k++) {
-                float p = map[(size_t)q * a->T + k], *to = &row[k / a->pool];
-                *to = p > *to ? p : *to;
-            }
-        for (int c = 0; c < a->side; c++)
-            cells[(size_t)r * a->side + c] = pw_half(row[c]);
-    }
-    free(row);
-}
-
-struct pass {
-    const struct pw_lab *lab;
-    struct pw_ev_attention *a;
-    int layer;               /* the layer of the present maps */
-    struct pw_inspection in; /* of one layer */
-    const struct pw_head_input *input;
-    float *score; /* [T,T] of the inspected head */
-    bool known;   /* the other heads are known, and the scores of this one */
+/* Sums over the rows of one head. */
+struct of_head {
+    struct pw_head_sums sums;
+    double content, position; /* variations of the two parts of the scores */
+    float *largest;           /* [T] largest probability of a key, over the queries of a row of cells */
+    float *bias;              /* [T] score - content of a query */
 };
 
-/* Heads write to places of their own, so any worker can take any of them. */
-static void keep_head(struct pw_ctx *c, int head, int worker, void *arg)
+struct pass {
+    struct pw_ev_attention *a;
+    int layer; /* the layer of the present rows */
+    const struct pw_head_input *input;
+    struct of_head *head; /* [heads] */
+    float *score;         /* [T,T] of the inspected head; NULL: not wanted */
+    bool known;           /* the other heads are known, and the scores of this one */
+    bool to_the_end;      /* later layers are wanted, too */
+};
+
+/* Write a row of cells, and begin the next one. */
+static void write_cells(const struct pw_ev_attention *a, uint16_t *cells, float *largest)
 {
-    struct pass *p = arg;
-    struct pw_ev_attention *a = p->a;
-    int layer = p->layer;
-    size_t square = (size_t)a->T * a->T, at = head * square, to = (size_t)layer * a->heads + head;
-    (void)c;
-    (void)worker;
-    if (a->probs != NULL)
-        for (size_t i = 0; i < square; i++)
-            a->probs[to * square + i] = pw_half(p->in.probs[at + i]);
-    else
-        pool_map(a, a->pooled + to * a->side * a->side, p->in.probs + at);
-    pw_lab_score_head(a, layer, head, p->in.probs + at, p->input);
-    if (a->biases || a->rotates)
-        a->scores[to * a->n_scores + PW_HEAD_SCORES] =
-            pw_lab_position_part(p->in.content + at, p->in.bias + at, 1, p->in.score + at, a->T);
+    for (int c = 0; c < a->side; c++) {
+        float most = 0.0f;
+        for (int k = c * a->pool; k < (c + 1) * a->pool && k < a->T; k++)
+            most = largest[k] > most ? largest[k] : most;
+        cells[c] = pw_half(most);
+    }
+    memset(largest, 0, (size_t)a->T * sizeof *largest);
 }
 
-static bool keep_layer(void *arg, int layer)
+/* Add query q, of which the first n keys are visible to some query of its block. */
+static void pool_row(const struct pw_ev_attention *a, uint16_t *map, float *largest, const float *probs,
+                     int q, int n)
+{
+    for (int k = 0; k < n; k++)
+        largest[k] = probs[k] > largest[k] ? probs[k] : largest[k];
+    if ((q + 1) % a->pool == 0 || q == a->T - 1)
+        write_cells(a, map + (size_t)(q / a->pool) * a->side, largest);
+}
+
+static void write_halves(uint16_t *to, const float *x, int n, float rest, int T)
+{
+    if (to == NULL)
+        return;
+    for (int k = 0; k < n; k++)
+        to[k] = pw_half(x[k]);
+    for (int k = n; k < T; k++)
+        to[k] = pw_half(rest);
+}
+
+static uint16_t *row_of(uint16_t *map, size_t q, size_t T)
+{
+    return map != NULL ? map + q * T : NULL;
+}
+
+/* Keep query q of the inspected head, which sees the first `own` keys. */
+static void keep_inspected(const struct pass *p, const float *probs, const float *score, const float *content,
+                           const float *bias, size_t q, int own)
+{
+    struct pw_ev_attention *a = p->a;
+    int T = a->T;
+    size_t n = (size_t)T;
+    write_halves(row_of(a->map, q, n), probs, own, 0.0f, T);
+    write_halves(row_of(a->score, q, n), score, own, -INFINITY, T);
+    write_halves(row_of(a->content, q, n), content, own, -INFINITY, T);
+    write_halves(row_of(a->bias, q, n), bias, own, 0.0f, T);
+    for (int k = 0; p->score != NULL && k < T; k++)
+        p->score[q * n + k] = k < own ? score[k] : -INFINITY;
+}
+
+/* Heads write to places of their own, so any worker can take any of them. */
+static void keep_rows(void *arg, const struct pw_map_rows *r)
+{
+    const struct pass *p = arg;
+    struct pw_ev_attention *a = p->a;
+    struct of_head *h = &p->head[r->head];
+    bool inspected = p->layer == a->layer && r->head == a->head;
+    size_t at = (size_t)p->layer * a->heads + r->head, T = (size_t)a->T;
+    for (int i = 0; i < r->n; i++) {
+        int q = r->query + i, own = p->input->causal ? q + 1 : a->T;
+        size_t row = (size_t)i * r->stride;
+        const float *probs = r->probs + row, *score = r->scores != NULL ? r->scores + row : NULL;
+        const float *content = r->content != NULL ? r->content + row : score;
+        if (!p->known) {
+            if (a->probs != NULL)
+                write_halves(a->probs + (at * T + q) * T, probs, own, 0.0f, a->T);
+            else
+                pool_row(a, a->pooled + at * a->side * a->side, h->largest, probs, q, r->keys);
+            pw_head_add(&h->sums, probs, q, p->input);
+        }
+        for (int k = 0; score != NULL && k < own; k++)
+            h->bias[k] = r->content != NULL ? score[k] - content[k] : 0.0f;
+        if (!p->known && r->content != NULL && pw_head_counts(p->input, q)) {
+            h->content += pw_head_variation_of(content, score, own) / a->T;
+            h->position += pw_head_variation_of(h->bias, score, own) / a->T;
+        }
+        if (inspected)
+            keep_inspected(p, probs, score, content, h->bias, (size_t)q, own);
+    }
+}
+
+/* The scores of a block are read by the inspected head's views, and by the position's part. */
+static bool wants_scores(void *arg, int head, int query, int n)
+{
+    const struct pass *p = arg;
+    const struct pw_ev_attention *a = p->a;
+    bool views = a->score != NULL || a->content != NULL || a->bias != NULL || p->score != NULL;
+    bool wanted = p->layer == a->layer && head == a->head && views;
+    for (int q = query; !p->known && !wanted && q < query + n; q++)
+        wanted = pw_head_counts(p->input, q);
+    return wanted;
+}
+
+static bool begin_layer(void *arg, int layer)
 {
     struct pass *p = arg;
     struct pw_ev_attention *a = p->a;
-    size_t square = (size_t)a->T * a->T, at = a->head * square;
+    size_t square = (size_t)a->T * a->T;
     bool all = a->pool == 0 || a->T <= LONG;
     p->layer = layer;
-    if (!p->known)
-        p->lab->ops->for_chunks(p->lab->be, a->heads, keep_head, p);
+    for (int h = 0; h < a->heads; h++) {
+        struct of_head *of = &p->head[h];
+        pw_head_begin(&of->sums);
+        of->content = of->position = 0.0;
+        memset(of->largest, 0, (size_t)a->T * sizeof *of->largest);
+    }
     if (layer != a->layer)
-        return true;
-    memcpy(p->score, p->in.score + at, square * sizeof *p->score);
-    if (a->pool > 0)
-        a->map = halves(p->in.probs + at, square);
-    if (all || a->view == PW_VIEW_SCORE)
-        a->score = halves(p->in.score + at, square);
-    if (all || a->view == PW_VIEW_CONTENT)
-        a->content = halves(p->in.content + at, square);
-    if (all || a->view == PW_VIEW_BIAS)
-        a->bias = halves(p->in.bias + at, square);
-    return !p->known;
+        return !p->known;
+    a->map = a->pool > 0 ? pw_alloc(square, sizeof *a->map) : NULL;
+    a->score = all || a->view == PW_VIEW_SCORE ? pw_alloc(square, sizeof *a->score) : NULL;
+    a->content = all || a->view == PW_VIEW_CONTENT ? pw_alloc(square, sizeof *a->content) : NULL;
+    a->bias = all || a->view == PW_VIEW_BIAS ? pw_alloc(square, sizeof *a->bias) : NULL;
+    return true;
+}
+
+static bool end_layer(void *arg, int layer)
+{
+    struct pass *p = arg;
+    struct pw_ev_attention *a = p->a;
+    for (int h = 0; h < a->heads && !p->known; h++) {
+        const struct of_head *of = &p->head[h];
+        double v[PW_HEAD_SCORES];
+        pw_head_end(v, &of->sums);
+        write_scores(a, layer, h, v,
+                     a->biases || a->rotates ? position_share(of->content, of->position) : NAN);
+    }
+    return !p->known || layer < a->layer || p->to_the_end;
 }
 
 /* Take all that does not depend on the inspected head from an earlier attention of the same pass. */
@@ -170,30 +259,54 @@ static void take_known(struct pw_ev_attention *a, const struct pw_ev_attention *
         a->scores[h * a->n_scores + PW_HEAD_SCORES] = NAN;
 }
 
+/* Make the room of every head in one block, which the caller frees. */
+static void *head_room(struct pass *p, const struct pw_ev_attention *a)
+{
+    size_t H = (size_t)a->heads, T = (size_t)a->T;
+    float *rows = pw_alloc(2 * H * T, sizeof *rows);
+    p->head = pw_alloc(H, sizeof *p->head);
+    for (size_t h = 0; h < H; h++) {
+        p->head[h].largest = rows + 2 * h * T;
+        p->head[h].bias = rows + (2 * h + 1) * T;
+    }
+    return rows;
+}
+
+/* Is there memory for the event, twice because it is kept, and for the maps that a device needs? */
+static enum pw_code check_memory(const struct pw_lab *lab, const struct pw_ev_attention *a,
+                                 struct pw_err *err)
+{
+    size_t square = (size_t)a->T * a->T, views = 5;
+    size_t bytes = 2 * (views * square + MOST_PAIRS) * sizeof(uint16_t);
+    if (!lab->ops->host)
+        bytes += 6 * (size_t)a->heads * square * sizeof(float);
+    if (bytes <= pw_lab_memory())
+        return PW_OK;
+    return pw_fail(err, PW_ENOMEM, "out of memory: the attention of %d tokens needs %zu MiB", a->T,
+                   bytes >> 20);
+}
+
 enum pw_code pw_lab_look_at_heads(const struct pw_lab *lab, const struct pw_replica *arm, const int *tokens,
                                   struct pw_ev_attention *a, const struct pw_ev_attention *known,
-                                  const struct pw_head_input *input, float *score, float *resid,
+                                  const struct pw_head_input *input, float *score, struct pw_inspection *in,
                                   struct pw_err *err)
 {
-    size_t layer = (size_t)a->heads * a->T * a->T;
-    float *maps = pw_lab_maps((size_t)a->heads, a->T, 0, err);
-    if (maps == NULL)
+    if (check_memory(lab, a, err) != PW_OK)
         return PW_ENOMEM;
-    struct pass p = {.lab = lab, .a = a, .input = input, .score = score, .known = known != NULL};
-    p.in = (struct pw_inspection){.probs = maps,
-                                  .score = maps + layer,
-                                  .content = maps + 2 * layer,
-                                  .bias = maps + 3 * layer,
-                                  .resid = resid,
-                                  .each = keep_layer,
-                                  .arg = &p};
+    struct pass p = {.a = a, .input = input, .score = score, .known = known != NULL};
+    struct pw_map_reader reader = {begin_layer, keep_rows, wants_scores, end_layer, &p};
+    p.to_the_end = in->one_row;
     if (known != NULL) {
         take_known(a, known);
     } else {
         make_room(a);
         pw_lab_name_scores(a, input);
     }
-    enum pw_code code = pw_model_inspect(arm->model, tokens, a->T, &p.in, err);
-    free(maps);
+    float *rows = head_room(&p, a);
+    in->reader = &reader;
+    enum pw_code code = pw_model_inspect(arm->model, tokens, a->T, in, err);
+    in->reader = NULL;
+    free(p.head);
+    free(rows);
     return code;
 }

@@ -65,7 +65,7 @@ enum pw_code pw_lab_choose_view(struct pw_lab *lab, struct pw_move replica, stru
     if (moves(head))
         pin->head = h;
     if (pin->id != 0 && !later)
-        code = pw_lab_emit_attention(lab, arm, true, err);
+        code = pw_lab_emit_attention(lab, arm, true, NULL, err);
     if (r != before && lab->cfg.live)
         pw_lab_refresh_tables(lab, true, 0);
     return code;

@@ -130,47 +130,63 @@ static enum pw_code tell_lens(const struct pw_lab *lab, struct pw_ev_inspection 
     return code;
 }
 
-enum pw_code pw_lab_inspect(struct pw_lab *lab, const struct pw_replica *arm, int pos, struct pw_event **out,
-                            struct pw_err *err)
+/* Make room for the tensors of row pos - 1, which predicts pos. Returns what the caller frees; NULL fills
+ * err.
+ */
+static float *open_row(struct pw_inspection *in, const struct pw_config *c, int pos, struct pw_err *err)
+{
+    size_t resid = (size_t)(c->layers + 1) * c->width, z = (size_t)c->layers * c->heads * c->head_width,
+           mlp = (size_t)c->layers * c->ffn, floats = resid + z + mlp + (size_t)c->vocab;
+    float *mem = calloc(floats, sizeof *mem);
+    if (mem == NULL)
+        pw_fail(err, PW_ENOMEM, "out of memory: inspecting a token needs %zu MiB",
+                floats * sizeof *mem >> 20);
+    else
+        *in = (struct pw_inspection){.resid = mem,
+                                     .z = mem + resid,
+                                     .mlp = mem + resid + z,
+                                     .logits = mem + resid + z + mlp,
+                                     .one_row = true,
+                                     .row = pos - 1};
+    return mem;
+}
+
+/* Make the event from the tensors of row pos - 1. */
+static enum pw_code make_inspection(struct pw_lab *lab, const struct pw_replica *arm, int pos,
+                                    const struct pw_inspection *in, struct pw_event **out, struct pw_err *err)
 {
     const struct pw_pin *pin = &lab->pin;
-    const struct pw_config *c = &arm->cfg;
-    int T = pos, V = c->vocab, ids[PW_LOOK_TOP + 2]; /* inspect rows 0..pos - 1; the last one predicts pos */
-    size_t resid = (size_t)(c->layers + 1) * T * c->width,
-           z = (size_t)c->layers * T * c->heads * c->head_width, mlp = (size_t)c->layers * T * c->ffn,
-           logits = (size_t)V, bytes = (resid + z + mlp + logits) * sizeof(float);
-    /* twice, because the model needs as much for its own buffers */
-    float *mem = 2 * bytes <= pw_lab_memory() ? calloc(1, bytes) : NULL;
-    if (mem == NULL)
-        return pw_fail(err, PW_ENOMEM, "out of memory: inspecting %d tokens needs %zu MiB", T, bytes >> 20);
-    struct pw_inspection in = {.resid = mem,
-                               .z = mem + resid,
-                               .mlp = mem + resid + z,
-                               .logits = mem + resid + z + mlp,
-                               .last_logits = true};
-    enum pw_code code = pw_model_inspect(arm->model, pin->tokens, T, &in, err);
-    if (code != PW_OK) {
-        free(mem);
-        return code;
-    }
+    int V = arm->cfg.vocab, ids[PW_LOOK_TOP + 2];
     struct pw_event *e = pw_lab_event(PW_EV_LOOK, arm);
     struct pw_ev_inspection *k = &e->u.look;
-    const float *last = in.logits;
     int said = pin->tokens[pos], target = pos < pin->sample.n ? pin->sample.tokens[pos] : -1;
     k->prompt = pin->id;
     k->pos = pos;
     k->temperature = lab->temperature > 0.0f ? lab->temperature : 1.0f;
     k->vocab = V;
-    k->n = choose(ids, last, V, said, target);
-    tell_tokens(lab, k, ids, last, said, target);
-    code = tell_parts(k, arm->model, &in, pin->tokens, T, ids, err);
+    k->n = choose(ids, in->logits, V, said, target);
+    tell_tokens(lab, k, ids, in->logits, said, target);
+    enum pw_code code = tell_parts(k, arm->model, in, pin->tokens, pos, ids, err);
     if (code == PW_OK)
-        code = tell_lens(lab, k, arm->model, &in, T, ids, err);
-    free(mem);
+        code = tell_lens(lab, k, arm->model, in, pos, ids, err);
     if (code == PW_OK)
         *out = e;
     else
         pw_event_free(e);
+    return code;
+}
+
+enum pw_code pw_lab_inspect(struct pw_lab *lab, const struct pw_replica *arm, int pos, struct pw_event **out,
+                            struct pw_err *err)
+{
+    struct pw_inspection in;
+    float *mem = open_row(&in, &arm->cfg, pos, err);
+    if (mem == NULL)
+        return PW_ENOMEM;
+    enum pw_code code = pw_model_inspect(arm->model, lab->pin.tokens, pos, &in, err);
+    if (code == PW_OK)
+        code = make_inspection(lab, arm, pos, &in, out, err);
+    free(mem);
     return code;
 }
 
@@ -180,5 +196,24 @@ enum pw_code pw_lab_emit_inspection(struct pw_lab *lab, const struct pw_replica 
     enum pw_code code = pw_lab_inspect(lab, arm, pw_lab_cursor(&lab->pin), &e, err);
     if (code == PW_OK)
         pw_lab_emit(lab, e);
+    return code;
+}
+
+enum pw_code pw_lab_emit_looks(struct pw_lab *lab, const struct pw_replica *arm, struct pw_err *err)
+{
+    struct pw_inspection in;
+    struct pw_event *e = NULL;
+    int pos = pw_lab_cursor(&lab->pin);
+    if (!pw_lab_has_row(lab, arm, pos)) {
+        enum pw_code code = pw_lab_emit_attention(lab, arm, false, NULL, err);
+        return code == PW_OK ? pw_lab_emit_inspection(lab, arm, err) : code;
+    }
+    float *mem = open_row(&in, &arm->cfg, pos, err);
+    enum pw_code code = mem != NULL ? pw_lab_emit_attention(lab, arm, false, &in, err) : PW_ENOMEM;
+    if (code == PW_OK)
+        code = make_inspection(lab, arm, pos, &in, &e, err);
+    if (code == PW_OK)
+        pw_lab_emit(lab, e);
+    free(mem);
     return code;
 }

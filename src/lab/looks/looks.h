@@ -69,6 +69,8 @@ int pw_lab_cursor(const struct pw_pin *pin); /* the inspected position */
 /* ---- look.c: the data that produced the inspected token */
 enum pw_code pw_lab_inspect(struct pw_lab *lab, const struct pw_replica *arm, int pos, struct pw_event **e,
                             struct pw_err *err);
+/* Emit the attention, and the inspection of the token at the cursor, in one pass if possible. */
+enum pw_code pw_lab_emit_looks(struct pw_lab *lab, const struct pw_replica *arm, struct pw_err *err);
 enum pw_code pw_lab_emit_inspection(struct pw_lab *lab, const struct pw_replica *arm, struct pw_err *err);
 
 /* ---- attention.c: the pinned prompt head by head */
@@ -77,9 +79,11 @@ enum pw_code pw_lab_emit_inspection(struct pw_lab *lab, const struct pw_replica 
  * to another pass. */
 int pw_lab_shown(const struct pw_lab *lab, const struct pw_replica *arm);
 void pw_lab_forget_heads(struct pw_lab *lab); /* frees what an attention is computed from more quickly */
-/* asked: by a command */
+/* asked: by a command. row: NULL, or a row of tensors that the same pass computes (one_row). */
 enum pw_code pw_lab_emit_attention(struct pw_lab *lab, const struct pw_replica *arm, bool asked,
-                                   struct pw_err *err);
+                                   struct pw_inspection *row, struct pw_err *err);
+/* Can pw_lab_emit_attention compute a row of the pass that pw_lab_inspect needs for position pos? */
+bool pw_lab_has_row(const struct pw_lab *lab, const struct pw_replica *arm, int pos);
 
 /* ---- attention_maps.c: the maps and scores of all heads */
 /* Name the scores of a, make room for those of every head, and compute their values by chance. An arm's heads
@@ -91,13 +95,16 @@ void pw_lab_score_head(struct pw_ev_attention *a, int layer, int head, const flo
 /* Compute position's share of what distinguishes keys, from the content map and n position maps [T,T]; score
  * is -inf at hidden keys. NaN: nothing distinguishes them. */
 float pw_lab_position_part(const float *content, const float *position, int n, const float *score, int T);
+/* The `every` of struct pw_head_input for T tokens. */
+int pw_lab_every(int T);
 /* Run the model over tokens [a->T] and fill in a's maps and scores; a names the head and the view, and has
  * its sizes and what the encoding does. known: an attention of the same pass, maybe with another head and
  * view, which saves the work of other layers; NULL: none. score [T,T]: receives the scores of the inspected
- * head. resid: NULL, or receives the stream [layers+1,T,width] up to a's layer. Fails without memory. */
+ * head; NULL: not wanted. in: other tensors of the pass that the caller wants; without one_row, those of
+ * layers above a's can be undefined. Fails without memory. */
 enum pw_code pw_lab_look_at_heads(const struct pw_lab *lab, const struct pw_replica *arm, const int *tokens,
                                   struct pw_ev_attention *a, const struct pw_ev_attention *known,
-                                  const struct pw_head_input *input, float *score, float *resid,
+                                  const struct pw_head_input *input, float *score, struct pw_inspection *in,
                                   struct pw_err *err);
 
 /* ---- table_learned.c: the learned parameters of an encoding with arithmetic of its own */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/both.h"
 #include "ui/panes/attention.h"
 
 enum { SHORT = 256 }; /* tokens; up to here, reading all pairs takes less than a millisecond */
@@ -72,19 +73,30 @@ void pw_att_forget_long(struct pw_ui *ui)
 struct reading {
     const struct pw_att *w;
     struct pw_att_long *out;
-    float *row; /* [T] values of one query */
-    int *n;     /* [T] queries that see a key */
-    bool *seen; /* [side,side] a pair of the pixel was seen in training */
+    float *row;  /* [T] values of one query */
+    float *most; /* [T] largest value of a key, over the queries of a row of pixels */
+    int *n;      /* [T] queries that see a key */
+    bool *seen;  /* [side,side] a pair of the pixel was seen in training */
 };
 
-/* Adds a row to the means of the visible keys; the sums have the order of the queries. */
-static void add_received(struct reading *r, int end)
+static PW_WIDE void add_all(float *sum, const float *row, int end)
 {
-    float *sum = r->out->received;
+    for (int k = 0; k < end; k++)
+        sum[k] += row[k];
+}
+
+/* Adds a row to the means of the visible keys; the sums have the order of the queries. n NULL: all keys below
+ * end are visible. */
+static PW_WIDE void add_received(float *sum, int *n, const float *row, int end)
+{
+    if (n == NULL) {
+        add_all(sum, row, end);
+        return;
+    }
     for (int k = 0; k < end; k++) {
-        bool visible = r->row[k] != -INFINITY;
-        sum[k] += visible ? r->row[k] : 0;
-        r->n[k] += visible;
+        bool visible = row[k] != -INFINITY;
+        sum[k] += visible ? row[k] : 0;
+        n[k] += visible;
     }
 }
 
@@ -98,18 +110,50 @@ static float larger(float best, float v)
     return fabsf(v) > fabsf(best) ? v : best;
 }
 
-/* Returns the largest of n values without a sign; NaN if one is. The bits of such numbers have their order,
- * -inf is below them and NaN above, so compilers can make this a vector loop. */
-static float largest_bits(float best, const float *v, int n)
+/* Makes each of most [n] the larger of itself and v, values without a sign; NaN if one is. The bits of such
+ * numbers have their order, -inf is below them and NaN above, so compilers can make this a vector loop. */
+static PW_WIDE void take_larger(float *most, const float *v, int n)
 {
-    int32_t most, bits;
-    memcpy(&most, &best, sizeof most);
+    int32_t a, b;
     for (int i = 0; i < n; i++) {
-        memcpy(&bits, &v[i], sizeof bits);
-        most = bits > most ? bits : most;
+        memcpy(&a, &most[i], sizeof a);
+        memcpy(&b, &v[i], sizeof b);
+        a = b > a ? b : a;
+        memcpy(&most[i], &a, sizeof a);
     }
-    memcpy(&best, &most, sizeof best);
-    return best;
+}
+
+static float largest_of(const float *v, int n)
+{
+    float most = -INFINITY;
+    for (int i = 0; i < n; i++)
+        take_larger(&most, &v[i], 1);
+    return most;
+}
+
+/* Writes a row of pixels from the largest values of its keys, and begins the next one. */
+static void write_pixels(struct reading *r, int q)
+{
+    int pool = r->out->pool, T = r->w->T;
+    float *cell = r->out->cells + (size_t)(q / pool) * r->out->side;
+
+    for (int from = 0; from < T; from += pool, cell++)
+        *cell = largest_of(r->most + from, from + pool < T ? pool : T - from);
+    for (int k = 0; k < T; k++)
+        r->most[k] = -INFINITY;
+}
+
+/* Marks the pixels of query q, of which `end` keys are visible, that have a pair that was seen in training.
+ */
+static void mark_seen(struct reading *r, int q, int end)
+{
+    const struct pw_att *w = r->w;
+    int pool = r->out->pool;
+    bool *seen = r->seen + (size_t)(q / pool) * r->out->side;
+
+    for (int from = 0; from < end; from += pool, seen++)
+        for (int k = from; !*seen && k < end && k < from + pool; k++)
+            *seen = r->row[k] != -INFINITY && !pw_att_untrained(w, q, k);
 }
 
 /* Adds the row of query q, of which `end` keys are visible, to its pixels. */
@@ -117,23 +161,21 @@ static void add_pixels(struct reading *r, int q, int end)
 {
     const struct pw_att *w = r->w;
     int pool = r->out->pool;
-    size_t first = (size_t)(q / pool) * r->out->side;
-    float *cell = r->out->cells + first;
-    bool *seen = r->seen + first, is_signed = w->is_signed;
+    float *cell = r->out->cells + (size_t)(q / pool) * r->out->side;
 
     if (r->out->scale == PW_ATT_ROW)
         for (int k = 0; k < end; k++)
             r->row[k] /= r->out->row_top[q];
-    for (int from = 0; from < end; from += pool, cell++) {
-        int to = from + pool < end ? from + pool : end;
-        if (!is_signed)
-            *cell = largest_bits(*cell, r->row + from, to - from);
-        for (int k = from; k < to && is_signed; k++)
+    for (int from = 0; w->is_signed && from < end; from += pool, cell++)
+        for (int k = from; k < end && k < from + pool; k++)
             *cell = larger(*cell, r->row[k]);
+    if (!w->is_signed) {
+        take_larger(r->most, r->row, end);
+        if ((q + 1) % pool == 0 || q == w->T - 1)
+            write_pixels(r, q);
     }
-    for (int k = 0; w->unmet != NULL && k < end; k++)
-        if (r->row[k] != -INFINITY && !pw_att_untrained(w, q, k))
-            seen[k / pool] = true;
+    if (w->unmet != NULL)
+        mark_seen(r, q, end);
 }
 
 /* Marks the pixels that are hatched: no pair of them was seen in training, and the first one is visible. */
@@ -153,20 +195,27 @@ static void read_pairs(struct pw_att_long *out, const struct pw_att *w)
     struct reading r = {.w = w,
                         .out = out,
                         .row = pw_alloc(T, sizeof(float)),
+                        .most = pw_alloc(T, sizeof(float)),
                         .n = pw_alloc(T, sizeof(int)),
                         .seen = pw_alloc(cells, sizeof(bool))};
 
+    bool masked = w->is_signed || w->first_hidden;        /* else all keys up to the query are visible */
+    bool tops = w->is_signed || out->scale == PW_ATT_ROW; /* else they are not read */
     for (size_t i = 0; i < cells; i++)
         out->cells[i] = -INFINITY;
+    for (size_t k = 0; k < T; k++)
+        r.most[k] = -INFINITY;
     for (int q = 0; q < w->T; q++) {
         int end = w->a->sees_all ? w->T : q + 1;
-        pw_att_row(w, q, r.row);
-        out->row_top[q] = pw_att_largest(r.row, end);
-        add_received(&r, end);
+        pw_att_visible(w, q, r.row);
+        out->row_top[q] = tops ? pw_att_largest(r.row, end) : 0;
+        add_received(out->received, masked ? r.n : NULL, r.row, end);
         out->top = w->is_signed && out->row_top[q] > out->top ? out->row_top[q] : out->top;
         if (out->side > 0)
             add_pixels(&r, q, end);
     }
+    for (int k = 0; k < w->T && !masked; k++)
+        r.n[k] = w->a->sees_all ? w->T : w->T - k;
     for (size_t k = 0; k < T; k++)
         out->received[k] = r.n[k] > 0 ? out->received[k] / (float)r.n[k] : -INFINITY;
     if (out->scale == PW_ATT_LOG) /* grows with the value, so it can follow the pooling */
@@ -174,6 +223,7 @@ static void read_pairs(struct pw_att_long *out, const struct pw_att *w)
             out->cells[i] = pw_att_scaled(w, PW_ATT_LOG, 0, out->cells[i]);
     find_unseen(&r);
     free(r.row);
+    free(r.most);
     free(r.n);
     free(r.seen);
 }

@@ -18,7 +18,7 @@ struct pw_att_long {
     struct pw_att_map_key key;
     int scale, pool, side; /* pool <= 1: no pixels, and side is 0; else side is ceil(T / pool) */
     float top;             /* as in struct pw_att */
-    float *row_top;        /* [T] */
+    float *row_top;        /* [T] 0: not known */
     float *received;       /* [T] the mean value of a key over the queries that see it; -inf: none does */
     float *cells;          /* [side,side] the value of each pixel, as it is drawn */
     bool *unseen;          /* [side,side] no pair of the pixel was seen in training */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/both.h"
 #include "ui/panes/attention.h"
 
 float pw_att_prob(const struct pw_att *w, int q, int k)
@@ -116,12 +117,12 @@ static void fill_probs(const struct pw_att *w, int q, int seen, float *row)
             row[k] = pw_att_prob(w, q, k);
 }
 
-void pw_att_row(const struct pw_att *w, int q, float *row)
+void pw_att_visible(const struct pw_att *w, int q, float *row)
 {
     int seen = w->a->sees_all || w->T <= q ? w->T : q + 1;
 
     if (w->cells || w->ref != NULL) {
-        for (int k = 0; k < w->T; k++)
+        for (int k = 0; k < seen; k++)
             row[k] = pw_att_value(w, q, k);
         return;
     }
@@ -129,11 +130,16 @@ void pw_att_row(const struct pw_att *w, int q, float *row)
         pw_from_halves(row, w->m + (size_t)q * w->a->T, (size_t)seen);
     else
         fill_probs(w, q, seen, row);
-    for (int k = seen; k < w->T; k++)
-        row[k] = -INFINITY;
     float first = w->view == PW_VIEW_PROBS ? row[0] : 0;
-    for (int k = 0; k < w->T && w->first_hidden; k++)
+    for (int k = 0; k < seen && w->first_hidden; k++)
         row[k] = without_first(row[k], first, k, w->view == PW_VIEW_PROBS);
+}
+
+void pw_att_row(const struct pw_att *w, int q, float *row)
+{
+    pw_att_visible(w, q, row);
+    for (int k = w->a->sees_all || w->T <= q ? w->T : q + 1; k < w->T; k++)
+        row[k] = -INFINITY;
 }
 
 /* Takes the common prefix of tokens with the reference. */
@@ -157,7 +163,7 @@ static bool meet_reference(struct pw_att *w)
     return true;
 }
 
-float pw_att_largest(const float *row, int T)
+PW_WIDE float pw_att_largest(const float *row, int T)
 {
     uint32_t most = 0, bits;
     float top;

@@ -2,8 +2,9 @@
  *
  * Arms share data and batches, so their curves differ by the encoding alone. A dotted line marks a swap of an
  * encoding. Exact match has two curves per arm: a solid one for trained lengths, a dotted one for longer
- * lengths. An arm of several replicas is drawn as the line of their median in the band of their minimum and
- * maximum; its label ends with n. */
+ * lengths. So has the loss of running text: a solid one in training, a dotted one on held-out text. An arm of
+ * several replicas is drawn as the line of their median in the band of their minimum and maximum; its label
+ * ends with n. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -230,6 +231,13 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
 {
     pw_str_add(out, "%s%s%s", pw_metric_views[metric_of(ui)].title, is_log(ui) ? ", log" : "",
                pw_any_own_batches(ui->snap) ? ", own batches" : "");
+    struct pw_curve k[PW_MAX_CURVES];
+    bool held = false;
+
+    for (int i = 0, n = curves_of(ui, k); metric_of(ui) == PW_M_LOSS && i < n; i++)
+        held = held || k[i].dotted;
+    if (held)
+        pw_str_add(out, "  dotted: held-out");
     if (metric_of(ui) == EXACT)
         pw_str_add(out, "  dotted: beyond training");
     else if (ui->curves.smooth >= RAW)
@@ -315,10 +323,15 @@ static void copy(const struct pw_ui *ui, struct pw_str *out)
     int64_t at = pw_curves_moment(ui) >= 0 ? pw_curves_moment(ui) : INT64_MAX;
     static const char *const names[PW_AXES] = {"step", "flops", "ms"};
 
-    bool exact = metric_of(ui) == EXACT;
+    bool exact = metric_of(ui) == EXACT, held = false;
 
+    for (int i = 0; i < n; i++)
+        held = held || (!exact && k[i].dotted);
     pw_str_add(out, "arm\tpe\treplicate\t%s\t%s%s\n", names[axis_of(ui)],
-               pw_metric_views[metric_of(ui)].title, exact ? "\tlengths" : "");
+               pw_metric_views[metric_of(ui)].title,
+               exact  ? "\tlengths"
+               : held ? "\tpart"
+                      : "");
     for (int i = 0; i < n; i++)
         for (int r = 0; r < k[i].n; r++) {
             const struct pw_points *p = &k[i].rep[r];
@@ -326,7 +339,8 @@ static void copy(const struct pw_ui *ui, struct pw_str *out)
             if (last >= 0)
                 pw_str_add(out, "%d\t%s\t%d\t%lld\t%.9g%s\n", k[i].arm, ui->snap->arms[k[i].arm - 1].info.pe,
                            r + 1, (long long)p->x[last], (double)p->y[last],
-                           !exact        ? ""
+                           held          ? k[i].dotted ? "\theld-out" : "\ttraining"
+                           : !exact      ? ""
                            : k[i].dotted ? "\tbeyond"
                                          : "\ttrained");
         }

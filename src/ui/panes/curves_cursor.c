@@ -79,8 +79,10 @@ void pw_curves_draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct 
         if (!k[i].dotted)
             x = pw_draw_cut(c, r, y, x, pw_style_arm(ui, k[i].arm), pw_arm_mark(ui, k[i].arm), r.x + r.w - x);
         x = pw_draw_cut(c, r, y, x, pw_style_plain(), value, r.x + r.w - x);
-        if (!k[i].dotted && i + 1 < n && k[i + 1].dotted) /* values beyond training follow */
-            x = pw_draw_cut(c, r, y, x, pw_style_dim(), ", beyond ", r.x + r.w - x);
+        if (!k[i].dotted && i + 1 < n && k[i + 1].dotted) /* the arm's second value follows */
+            x = pw_draw_cut(c, r, y, x, pw_style_dim(),
+                            ui->curves.metric == PW_METRIC_EXACT ? ", beyond " : ", held-out ",
+                            r.x + r.w - x);
         else
             x += 2;
     }

@@ -17,13 +17,24 @@ static struct pw_spread spread_at(const struct pw_arm_view *a, enum pw_metric me
     return pw_curves_at(&k, step);
 }
 
-static struct pw_spread match_at(const struct pw_arm_view *a, bool beyond, int64_t step)
+/* Is the arm's latest evaluation of running text? */
+static bool runs(const struct pw_arm_view *a)
+{
+    const struct pw_track *t = &a->rep[0].track;
+
+    return !isnan(t->held[t->n - 1]);
+}
+
+/* The value of the evaluations, exact match or the held-out loss. */
+static struct pw_spread evaluated_at(const struct pw_arm_view *a, bool beyond, int64_t step)
 {
     struct pw_curve k = {.n = a->info.replicas};
+    bool held = runs(a);
 
     for (int r = 0; r < k.n; r++) {
         const struct pw_track *t = &a->rep[r].track;
-        k.rep[r] = (struct pw_points){.x = t->step, .y = beyond ? t->beyond : t->in_range, .n = t->n};
+        const float *in = held ? t->held : t->in_range, *longer = held ? t->held_beyond : t->beyond;
+        k.rep[r] = (struct pw_points){.x = t->step, .y = beyond ? longer : in, .n = t->n};
     }
     return pw_curves_at(&k, step);
 }
@@ -74,7 +85,7 @@ static void tell_training(FILE *out, const struct pw_arm_view *a)
     pw_str_fini(&text);
 }
 
-static void tell_match(FILE *out, const struct pw_arm_view *a)
+static void tell_evaluations(FILE *out, const struct pw_arm_view *a)
 {
     const struct pw_track *t = &a->rep[0].track;
     struct pw_str text = {0};
@@ -83,10 +94,10 @@ static void tell_match(FILE *out, const struct pw_arm_view *a)
     for (int i = 0; i < MOST_MOMENTS && i < t->n; i++) {
         int64_t step = t->step[moment(i, t->n)];
         pw_str_add(&text, "\n%lld", (long long)step);
-        add_spread(&text, match_at(a, false, step));
-        add_spread(&text, match_at(a, true, step));
+        add_spread(&text, evaluated_at(a, false, step));
+        add_spread(&text, evaluated_at(a, true, step));
     }
-    fputs("  exact match:\n", out);
+    fputs(runs(a) ? "  loss on held-out text, nats per token:\n" : "  exact match:\n", out);
     pw_report_columns(out, text.s);
     pw_str_fini(&text);
 }
@@ -109,6 +120,6 @@ void pw_curves_words(FILE *out, const struct pw_ui *ui)
         if (a->rep[0].series.n > 0)
             tell_training(out, a);
         if (a->rep[0].track.n > 0)
-            tell_match(out, a);
+            tell_evaluations(out, a);
     }
 }

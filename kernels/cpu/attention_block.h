@@ -1,0 +1,97 @@
+/* attention_block.h - parts of attention on the cpu that the forward and the backward pass share: a
+ * sequence's heads, and products of a block of rows. The functions are inline, so each instruction set has
+ * its own. */
+#ifndef PW_CPU_ATTENTION_BLOCK_H
+#define PW_CPU_ATTENTION_BLOCK_H
+#include "kernels/cpu/attention.h"
+#include "kernels/cpu/dropout.h"
+#include "kernels/cpu/gemm.h"
+#include "kernels/cpu/vmath.h"
+
+static inline bool pw_attn_ascending(const int *pos, int T)
+{
+    bool yes = true;
+    for (int i = 1; i < T; i++)
+        yes = yes && pos[i] == pos[0] + i;
+    return yes;
+}
+
+/* Number of rows per block, so that n rows are split evenly. */
+static inline int pw_attn_block_rows(int n)
+{
+    int blocks = (n + PW_BLOCK - 1) / PW_BLOCK;
+    return blocks > 0 ? (n + blocks - 1) / blocks : 1;
+}
+
+static inline int pw_attn_least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static inline int pw_attn_longest(const struct pw_seqs *s)
+{
+    int T = 0;
+    for (int n = 0; n < s->n; n++)
+        T = s->start[n + 1] - s->start[n] > T ? s->start[n + 1] - s->start[n] : T;
+    return T;
+}
+
+/* Return the rows of sequence n with q and k transformed (rotate.c). */
+static inline const float *pw_attn_turned_seq(float *room, const float *qkv, const struct pw_attn *a,
+                                              const int *pos, const struct pw_seqs *s, int n)
+{
+    int base = s->start[n], w = 3 * a->heads * a->head_width;
+    return PW_OP(turned)(room, qkv + (size_t)base * (size_t)w, a, pos, base, s->start[n + 1] - base);
+}
+
+/* c [m,n], with rows ldc apart, over panels of 32 columns. */
+static inline void pw_attn_product(int m, int n, int K, const float *a, size_t ras, size_t cas,
+                                   const float *b, size_t bs, float *c, size_t ldc)
+{
+    for (int j = 0; j < n; j += PW_PANEL)
+        PW_OP(panel)(m, pw_attn_least(n - j, PW_PANEL), K, a, ras, cas, b + j, bs, c + j, ldc, false);
+}
+
+/* qk: the first transformed row of the sequence. */
+static inline struct pw_head pw_attn_head_of(const float *qkv, const float *qk, const struct pw_attn *a,
+                                             const int *pos, const struct pw_seqs *s, int n, int h,
+                                             float *bias)
+{
+    int D = a->head_width, C = a->heads * D, base = s->start[n], T = s->start[n + 1] - base;
+    struct pw_head hd = {.a = a, .w = 3 * (size_t)C, .h = h, .T = T, .D = D, .bias = bias};
+    hd.q = qk + h * D;
+    hd.k = hd.q + C;
+    hd.v = qkv + (size_t)base * hd.w + 2 * C + h * D;
+    hd.base = base;
+    hd.Tp = pw_to_16(T);
+    hd.Dp = pw_to_16(D);
+    if (a->bias == NULL && a->keys == NULL && a->score == NULL)
+        return hd;
+    hd.pos = pos + base;
+    hd.in_order = pw_attn_ascending(hd.pos, T);
+    return hd;
+}
+
+V_INLINE m16 pw_attn_seen_lanes(int left)
+{
+    return m_first(left < 0 ? 0 : left > 16 ? 16 : left);
+}
+
+/* Floats of the probabilities, or of the derivatives. */
+static inline size_t pw_attn_maps_floats(int H, const int *start, int n_seqs)
+{
+    size_t sum = 0;
+    for (int n = 0; n < n_seqs; n++) {
+        size_t T = (size_t)(start[n + 1] - start[n]);
+        sum += (size_t)H * T * ((T + 15) / 16 * 16);
+    }
+    return sum;
+}
+
+/* y = m rows of x, Tp apart, times the dropout mask of queries from i on; y may be x. */
+static inline void pw_attn_drop_block(const struct pw_head *hd, float *y, const float *x, int i, int m)
+{
+    PW_OP(drop_rows)(y, x, hd->a->drop, hd->h, hd->base + i, m, hd->Tp, (size_t)hd->Tp);
+}
+
+#endif
