@@ -22,8 +22,8 @@
 /* enum pw_until, the values that arms have */
 static const char *const untils[] = {"step", "acc", "loss", "flops", NULL};
 
-static const char *const alterations[] = {"not",   "task",       "optim", "heads",
-                                          "tuned", "transplant", "file",  NULL};
+static const char *const alterations[] = {"not",        "task", "optim", "heads", "tuned",
+                                          "transplant", "file", "table", NULL};
 
 #define ALTERED "altered"
 #define SOURCE  "source"
