@@ -41,7 +41,7 @@ static const struct family families[] = {
     {"mistral", NULL, ROTARY, 10000, 1, false, true},
     {"qwen2", "qwen2", ROTARY, 10000, 1, false, false},
     {"qwen3", "qwen3", ROTARY, 10000, 1, false, false},
-    {"smollm3", "smollm3", ROTARY, 2000000, 1, false, false},
+    {"smollm3", "smollm3", ROTARY, 2000000, 1, false, true},
     {"gemma", "gemma", ROTARY, 10000, 1, false, false},
     {"gemma2", "gemma2", ROTARY, 10000, 1, false, false},
     {"gemma3_text", "gemma3", ROTARY, 1000000, 1, false, false},
