@@ -149,7 +149,9 @@ static enum pw_code witness(struct pw_foreign *f, struct pw_err *err)
     struct pw_source_files *s = &f->source;
     *s = (struct pw_source_files){.path = f->path, .pe = true};
     s->files = pw_alloc(PW_SOURCE_FILES, sizeof *s->files);
-    f->info.bytes = pw_weights_sha(f->map.weights, f->info.sha, s->files, &s->n);
+    enum pw_code code = pw_weights_sha(f->map.weights, f->info.sha, &f->info.bytes, s->files, &s->n, err);
+    if (code != PW_OK)
+        return code;
     if (f->config_file.bytes > 0)
         s->files[s->n++] = f->config_file;
     f->info.source = s;
@@ -158,7 +160,7 @@ static enum pw_code witness(struct pw_foreign *f, struct pw_err *err)
         pw_file_note(f->path, line, strlen(line));
         return PW_OK;
     }
-    enum pw_code code = pw_file_read_as(f->path, f->path, sizeof line, &then, &size, err);
+    code = pw_file_read_as(f->path, f->path, sizeof line, &then, &size, err);
     if (code == PW_OK && strcmp(then, line) != 0)
         code = pw_fail(err, PW_EUSER, "%.240s: has changed since the session read it: its SHA-256 differs",
                        f->path);

@@ -2,6 +2,7 @@
  * and what a step needs beside them. */
 #include <stdlib.h>
 
+#include "base/progress.h"
 #include "model/model_int.h"
 
 /* Sets the matrices of the linear operations. */
@@ -37,14 +38,28 @@ static size_t set_packs(struct pw_model *m, bool backward, float *to)
     return used;
 }
 
+/* Allocates memory for *to, unless it is there. Memory of the host is zeroed, which takes seconds for
+ * gigabytes. *to stays NULL without memory. Fails if the work was cancelled. */
+static enum pw_code take_memory(struct pw_model *m, float **to, size_t bytes, struct pw_err *err)
+{
+    if (*to != NULL)
+        return PW_OK;
+    pw_progress_begin("taking memory", 0);
+    *to = m->ops->alloc(m->be, bytes);
+    enum pw_code code = pw_progress_add(0, err);
+    pw_progress_end();
+    return code;
+}
+
 /* Allocates the packed copies of one direction, if the backend has any there. */
 static enum pw_code alloc_packs(struct pw_model *m, bool backward, struct pw_err *err)
 {
     size_t floats = set_packs(m, backward, NULL);
     float **to = backward ? &m->back : &m->pack;
+    enum pw_code code = floats > 0 ? take_memory(m, to, floats * sizeof(float), err) : PW_OK;
 
-    if (floats > 0 && *to == NULL)
-        *to = m->ops->alloc(m->be, floats * sizeof(float));
+    if (code)
+        return code;
     if (floats > 0 && *to == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory for the packed weights");
     set_packs(m, backward, *to);
@@ -55,14 +70,16 @@ static enum pw_code alloc_packs(struct pw_model *m, bool backward, struct pw_err
 enum pw_code pw_memory_init(struct pw_model *m, struct pw_err *err)
 {
     size_t bytes = m->lay.size * sizeof(float);
+    enum pw_code code = take_memory(m, &m->p, bytes, err);
 
-    m->p = m->ops->alloc(m->be, bytes);
     m->host = malloc(bytes);
     m->moved = calloc(2 * (size_t)m->lay.n, sizeof *m->moved);
     m->mats = calloc((size_t)m->cfg.layers * PW_MATS + 1, sizeof *m->mats);
     if (!pw_seen_init(m) || m->p == NULL || m->host == NULL || m->moved == NULL || m->mats == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory: %zu parameters need %zu MiB", m->lay.size,
                        bytes >> 20);
+    if (code)
+        return code;
     set_mats(m);
     return alloc_packs(m, false, err);
 }
@@ -77,16 +94,14 @@ enum pw_code pw_model_reserve(struct pw_model *m, struct pw_err *err)
     if (m->m != NULL)
         return PW_OK;
     code = alloc_packs(m, true, err);
-    if (code)
+    if (code == PW_OK)
+        code = take_memory(m, &m->v, bytes, err);
+    if (code == PW_OK && !one)
+        code = take_memory(m, &m->g, bytes, err);
+    if (code == PW_OK && m->v != NULL && (m->g != NULL || one))
+        code = take_memory(m, &m->m, bytes, err);
+    if (code != PW_OK || m->m != NULL)
         return code;
-    if (m->v == NULL)
-        m->v = m->ops->alloc(m->be, bytes);
-    if (m->g == NULL && !one)
-        m->g = m->ops->alloc(m->be, bytes);
-    if (m->v != NULL && (m->g != NULL || one))
-        m->m = m->ops->alloc(m->be, bytes);
-    if (m->m != NULL)
-        return PW_OK;
     return pw_fail(err, PW_ENOMEM, "out of memory: moments and gradient of %zu parameters need %zu MiB",
                    m->lay.size, (one ? 2 : 3) * bytes >> 20);
 }

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/mix.h"
+#include "base/progress.h"
 #include "model/model_int.h"
 #include "model/theorem.h"
 
@@ -155,6 +156,8 @@ static enum pw_code fill_all(struct pw_model *m, pw_model_fill *fill, void *arg,
             pw_param_init(p, room, m->seed, 0, pw_param_count(p));
         m->ops->upload(m->be, m->p + p->offset, room, pw_param_count(p) * sizeof *room);
         code = m->ops->sync(m->be, err); /* room is written again */
+        if (code == PW_OK)
+            code = pw_progress_add(pw_param_count(p) * sizeof *room, err);
         if (code != PW_OK)
             return code;
     }
@@ -176,10 +179,12 @@ enum pw_code pw_model_create_from(struct pw_model **out, const struct pw_backend
         if (pw_param_count(&(*out)->lay.params[i]) > most)
             most = pw_param_count(&(*out)->lay.params[i]);
     float *room = malloc((most + 1) * sizeof *room);
+    pw_progress_begin("loading the weights", (*out)->lay.size * sizeof *room);
     if (room != NULL)
         code = fill_all(*out, fill, arg, room, err);
     else
         code = pw_fail(err, PW_ENOMEM, "out of memory for a tensor of %zu MiB", most * sizeof *room >> 20);
+    pw_progress_end();
     free(room);
     if (code) {
         pw_model_destroy(*out);

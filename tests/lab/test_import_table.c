@@ -1,5 +1,5 @@
-/* test_import_table.c - tests `import table`: T5's biases are those that transformers computes, in the arm and
- * after a re-run without the files (tests/golden/make_t5.py). */
+/* test_import_table.c - tests `import table`: T5's biases are those that transformers computes, in the arm
+ * and after a re-run without the files (tests/golden/make_t5.py). */
 #include "../unit/ref_session.h"
 
 #include "model/safetensors.h"
@@ -33,8 +33,8 @@ static void check_table(struct bench *b, const char *name, bool later)
         for (int d = 0; d < P; d++) {
             const float *at = right + h * (2 * P - 1) + P - 1;
             if (t->bias[h * P + d] != at[-d])
-                fail_msg("%s: head %d, distance %d is %.9g, not %.9g", name, h, d,
-                         (double)t->bias[h * P + d], (double)at[-d]);
+                fail_msg("%s: head %d, distance %d is %.9g, not %.9g", name, h, d, (double)t->bias[h * P + d],
+                         (double)at[-d]);
             float after = later ? t->bucket_bias[pw_bucket_of(t, -d) * HEADS + h] : at[d];
             if (later && after != at[d])
                 fail_msg("%s: head %d, distance -%d is %.9g, not %.9g", name, h, d, (double)after,
@@ -64,7 +64,7 @@ static void test_values(void **state)
     bench_close(&b);
 }
 
-/* All replicas of the arm get the table, other arms keep theirs, and training goes on from it. */
+/* All replicas of the arm get the table, other arms keep theirs, and training continues from it. */
 static void test_in_place(void **state)
 {
     static const char *const replicas[] = {"inspect replica=1; table length=160",
@@ -91,8 +91,10 @@ static void test_refused(void **state)
 {
     static const char *const cases[][2] = {
         {"import table " FOLDER "none", "none: "},
-        {"import table " FOLDER "each", "2 layers of the decoder have a table of their own; choose one: layer=0..1"},
-        {"import table " FOLDER "each layer=2", "layer 2 of the decoder has no table of biases; allowed: 0..1"},
+        {"import table " FOLDER "each",
+         "2 layers of the decoder have a table of their own; choose one: layer=0..1"},
+        {"import table " FOLDER "each layer=2",
+         "layer 2 of the decoder has no table of biases; allowed: 0..1"},
         {"import table " PEWTER_SOURCE_DIR "/tests/golden/gguf/llama.gguf",
          "no tensor is named 'decoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight'"},
         {"import table " FOLDER "one stack=both", "stack=both: allowed are decoder|encoder"},

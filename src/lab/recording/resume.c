@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "base/alloc.h"
+#include "base/progress.h"
 #include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
 #include "lab/follow.h"
@@ -84,7 +85,7 @@ enum pw_code pw_session_restore(struct pw_lab *lab, struct pw_record *record, ui
         *cursor = NULL;
         /* An older checkpoint would fail, too. Or it is from before the model was read, and its re-run would
          * fail. */
-        if (code == PW_EDEVICE || code == PW_EMISSING)
+        if (code == PW_EDEVICE || code == PW_EMISSING || code == PW_ECANCEL)
             return pw_fail(err, code, "%s", why.msg);
     }
     return pw_fail(err, PW_EUSER, "no checkpoint of this session is usable: %.300s", why.msg);
@@ -343,6 +344,8 @@ enum pw_code pw_session_open(struct pw_lab *lab, const char *name, int64_t from,
         code =
             pw_session_restore(lab, r->from.record, r->from.last, &r->from.cursor, &as_of, &r->passed, err);
     s->store = left;
+    if (code == PW_OK) /* the last point at which opening can be cancelled without a trace */
+        code = pw_progress_add(0, err);
     if (code != PW_OK) {
         free_resume(r);
         return code;

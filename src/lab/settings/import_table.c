@@ -1,8 +1,8 @@
 /* import_table.c - `import table`: T5's biases, which an arm takes as the table of `pe t5`.
  *
- * The decoder's table counts distances as a causal model does. The encoder's table has half of its buckets for
- * keys after the query. An arm with causal=off takes it as it is. A causal arm never reads the later half, so
- * it takes the rows of the earlier half, which are those of `pe t5` with half of the buckets. */
+ * The decoder's table counts distances as a causal model does. The encoder's table has half of its buckets
+ * for keys after the query. An arm with causal=off takes it as it is. A causal arm never reads the later
+ * half, so it takes the rows of the earlier half, which are those of `pe t5` with half of the buckets. */
 #include <stdio.h>
 
 #include "foreign/foreign.h"
@@ -16,16 +16,17 @@ static enum pw_code check_table(const struct pw_replica *arm, const struct pw_t5
 {
     *buckets = t->encoder && arm->cfg.causal ? t->buckets / 2 : t->buckets;
     if (t->heads != arm->cfg.heads)
-        return pw_fail(err, PW_EUSER, "%.200s: the table has %d heads, arm %d has %d", path, t->heads, arm->id,
-                       arm->cfg.heads);
+        return pw_fail(err, PW_EUSER, "%.200s: the table has %d heads, arm %d has %d", path, t->heads,
+                       arm->id, arm->cfg.heads);
     if (t->encoder && t->buckets % 2 != 0)
         return pw_fail(err, PW_EUSER, "%.200s: %d buckets; an encoder's table has an even number", path,
                        t->buckets);
     if (!t->encoder && !arm->cfg.causal)
-        return pw_fail(err, PW_EUSER,
-                       "%.200s: a decoder's table has no buckets for keys after the query, which arm %d reads "
-                       "(causal=off); import stack=encoder",
-                       path, arm->id);
+        return pw_fail(
+            err, PW_EUSER,
+            "%.200s: a decoder's table has no buckets for keys after the query, which arm %d reads "
+            "(causal=off); import stack=encoder",
+            path, arm->id);
     return PW_OK;
 }
 
