@@ -1,6 +1,8 @@
-/* record_files.c - the files of a recorded session, in its folder or in the parts of a packed session. */
+/* record_files.c - the files of a recorded session, in its folder or in the parts of a packed session; and the
+ * folders in which it was recorded. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/progress.h"
 #include "base/sha256.h"
+#include "base/text.h"
 #include "sessions/record_int.h"
 #include "sessions/store_int.h"
 
@@ -177,4 +180,21 @@ enum pw_code pw_record_files(struct pw_record *r,
         code = pw_sql_fail(err, r->db, "its files can't be listed");
     sqlite3_finalize(q);
     return code;
+}
+
+int pw_record_folders(struct pw_record *r, char **out)
+{
+    static const char sql[] = "SELECT value FROM meta WHERE key LIKE 'folder %' ORDER BY id";
+    sqlite3_stmt *q = NULL;
+    int n = 0;
+    pw_record_hurry(r, PATIENCE);
+    if (sqlite3_prepare_v2(r->db, sql, -1, &q, NULL) == SQLITE_OK)
+        while (n < PW_SESSION_FOLDERS && sqlite3_step(q) == SQLITE_ROW) {
+            const char *path = (const char *)sqlite3_column_text(q, 0);
+            bool fits = path != NULL && path[0] == '/' && strlen(path) < PATH_MAX;
+            if (fits && pw_utf8_valid(path, strlen(path)))
+                out[n++] = pw_text_dup(path);
+        }
+    sqlite3_finalize(q);
+    return n;
 }

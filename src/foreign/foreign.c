@@ -30,11 +30,14 @@ static enum pw_code fail_family(const char *path, const char *type, struct pw_er
 void pw_foreign_beside(const char *path, const char *name, struct pw_str *out)
 {
     const char *slash = strrchr(path, '/');
+    struct pw_str place = {0};
     struct stat st;
-    if (stat(path, &st) == 0 && !S_ISDIR(st.st_mode))
+    pw_file_place(path, &place);
+    if (stat(place.s, &st) == 0 && !S_ISDIR(st.st_mode))
         pw_str_add(out, "%.*s%s", slash != NULL ? (int)(slash - path) + 1 : 0, path, name);
     else
         pw_str_add(out, "%s/%s", path, name);
+    pw_str_fini(&place);
 }
 
 /* Reads config.json of a folder, or beside a file. */
@@ -173,15 +176,17 @@ enum pw_code pw_foreign_open(struct pw_foreign **out, const char *path, bool dig
     struct pw_foreign *f = pw_alloc(1, sizeof *f);
     struct pw_str name = {0};
     *out = NULL;
+    struct pw_str place = {0};
+    pw_file_place(path, &place);
     f->path = pw_text_dup(path);
     f->map.path = f->path;
     enum pw_code code = PW_OK;
-    if (access(path, F_OK) != 0)
+    if (access(place.s, F_OK) != 0)
         code = pw_fail(err, PW_EUSER, "%.240s: %s", path,
                        pw_file_copies() ? "is missing, and the session has no copy of it"
                                         : "there is no such file or folder");
     if (code == PW_OK)
-        code = pw_weights_open(&f->map.weights, path, err);
+        code = pw_weights_open(&f->map.weights, place.s, err);
     if (code == PW_OK && pw_weights_gguf(f->map.weights) != NULL) {
         pw_str_add(&name, "%s", path);
         code = pw_gguf_config(f->map.weights, path, &f->config, err);
@@ -197,6 +202,7 @@ enum pw_code pw_foreign_open(struct pw_foreign **out, const char *path, bool dig
     if (code == PW_OK)
         f->origin = pw_origin_begin(f->map.weights, f->config);
     pw_str_fini(&name);
+    pw_str_fini(&place);
     if (code == PW_OK)
         *out = f;
     else

@@ -27,8 +27,8 @@ static const char *name_stack(bool encoder)
     return encoder ? "encoder" : "decoder";
 }
 
-/* Returns the layer of a tensor's name, which may have a prefix: "decoder.block.0.layer.0.SelfAttention. ...";
- * -1: it is no table of this stack. */
+/* Returns the layer of a tensor's name, which may have a prefix: "decoder.block.0.layer.0.SelfAttention.
+ * ..."; -1: it is no table of this stack. */
 static int layer_of(const char *name, bool encoder)
 {
     char begin[32], *end;
@@ -74,8 +74,8 @@ static enum pw_code find_table(struct pw_weights *w, const char *path, bool enco
                        name_stack(encoder), name_stack(!encoder), name_stack(!encoder));
     if (found.n == 0)
         return pw_fail(err, PW_EUSER,
-                       "%.200s: no tensor is named '%s.block.0" ENDING "'; it must be a T5, mT5 or umT5", path,
-                       name_stack(encoder));
+                       "%.200s: no tensor is named '%s.block.0" ENDING "'; it must be a T5, mT5 or umT5",
+                       path, name_stack(encoder));
     if (layer < 0 && found.n > 1)
         return pw_fail(err, PW_EUSER,
                        "%.200s: %d layers of the %s have a table of their own; choose one: layer=0..%d", path,
@@ -119,9 +119,9 @@ static enum pw_code read_settings(struct pw_t5_table *t, const char *path, struc
                      "must be in 2..65536");
         code = r.code;
         if (code == PW_OK && buckets != t->buckets)
-            code = pw_fail(err, PW_EUSER,
-                           "%.200s: relative_attention_num_buckets=%d, but the table has %d rows", name.s,
-                           buckets, t->buckets);
+            code =
+                pw_fail(err, PW_EUSER, "%.200s: relative_attention_num_buckets=%d, but the table has %d rows",
+                        name.s, buckets, t->buckets);
     }
     cJSON_Delete(root);
     pw_str_fini(&name);
@@ -134,10 +134,11 @@ static enum pw_code take_values(struct pw_t5_table *t, const struct pw_weights_t
 {
     if (!from->readable || from->n_dims != 2 || from->dims[0] < 2 || from->dims[0] > MAX_BUCKETS ||
         from->dims[1] < 1 || from->dims[1] > MAX_HEADS)
-        return pw_fail(err, PW_EUSER,
-                       "%.200s: '%.100s' must have floating-point numbers [buckets,heads], with 2..%d buckets "
-                       "and 1..%d heads",
-                       path, from->name, MAX_BUCKETS, MAX_HEADS);
+        return pw_fail(
+            err, PW_EUSER,
+            "%.200s: '%.100s' must have floating-point numbers [buckets,heads], with 2..%d buckets "
+            "and 1..%d heads",
+            path, from->name, MAX_BUCKETS, MAX_HEADS);
     t->buckets = (int)from->dims[0], t->heads = (int)from->dims[1];
     size_t n = (size_t)t->buckets * (size_t)t->heads;
     t->values = pw_alloc(n, sizeof *t->values);
@@ -246,8 +247,7 @@ enum pw_code pw_t5_table_read(struct pw_t5_table *out, const char *name, bool en
                               struct pw_err *err)
 {
     *out = (struct pw_t5_table){.encoder = encoder};
-    enum pw_code code =
-        pw_file_copies() ? read_copy(out, name, err) : read_files(out, name, layer, err);
+    enum pw_code code = pw_file_copies() ? read_copy(out, name, err) : read_files(out, name, layer, err);
     if (code != PW_OK)
         pw_t5_table_fini(out);
     else if (!pw_file_copies())
