@@ -38,6 +38,10 @@ const char *pw_record_path(const struct pw_record *r); /* the path that it was o
 /* Write which process records the session now: "pid 4711"; "": none. */
 void pw_record_writer(const struct pw_record *r, char *dst, size_t size);
 
+/* Write the folders from which relative paths of the session's commands count, those of its first process
+ * first, to out [PW_SESSION_FOLDERS]. Returns their number; the caller frees each. */
+int pw_record_folders(struct pw_record *r, char **out);
+
 /* Have events been committed since the last call? If so, info's last event is newer. */
 bool pw_record_poll(struct pw_record *r);
 

@@ -33,12 +33,18 @@ struct pw_environment {
     int kernel_abi; /* PW_BITS: bits are reproducible only if this matches */
 };
 
+enum { PW_SESSION_FOLDERS = 16 }; /* most folders that a session keeps */
+
 struct pw_store;
 
 /* Arguments of pw_store_open. Texts are copied. */
 struct pw_store_config {
     const char *folder; /* NAME.pewter */
     bool create;        /* create a new session (the folder must not exist); false: open an existing one */
+    /* Folders from which relative paths of the session's commands count, which it keeps (pw_record_folders);
+     * [n_folders] absolute paths, borrowed during the call. */
+    const char *const *folders;
+    int n_folders;
     struct pw_environment env;
     int64_t budget; /* bytes it may use; 0: the smaller of 10 GiB and a tenth of the free space */
     double retry_s; /* seconds between retries while the disk fails; 0: 1 */

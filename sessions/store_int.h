@@ -149,6 +149,9 @@ enum pw_code pw_store_write(struct pw_store *s, struct pw_err *err);
 enum pw_code pw_store_fold_log(struct pw_store *s, int mode, struct pw_err *err);
 
 /* ---- store_segment.c */
+/* store_open.c: add a row of the table meta, unless there is one with this key. */
+enum pw_code pw_store_put_meta(sqlite3 *db, const char *key, const char *value, struct pw_err *err);
+
 /* Write the row of this process, with its environment; or its end, with how the process ended. */
 enum pw_code pw_segment_begin(struct pw_store *s, int64_t cleared, struct pw_err *err);
 enum pw_code pw_segment_end(struct pw_store *s, const char *exit, struct pw_err *err);

@@ -64,7 +64,7 @@ static enum pw_code make_folders(const struct pw_store *s, struct pw_err *err)
     return PW_OK;
 }
 
-static enum pw_code put_meta(sqlite3 *db, const char *key, const char *value, struct pw_err *err)
+enum pw_code pw_store_put_meta(sqlite3 *db, const char *key, const char *value, struct pw_err *err)
 {
     sqlite3_stmt *q = NULL;
     int rc = sqlite3_prepare_v2(db, "INSERT INTO meta(key,value) VALUES(?1,?2)", -1, &q, NULL);
@@ -96,11 +96,11 @@ static enum pw_code fill(sqlite3 *db, const struct pw_environment *env, struct p
     if (code == PW_OK)
         code = pw_schema_create(db, false, err);
     if (code == PW_OK)
-        code = put_meta(db, "session", id, err);
+        code = pw_store_put_meta(db, "session", id, err);
     if (code == PW_OK)
-        code = put_meta(db, "created_ns", created, err);
+        code = pw_store_put_meta(db, "created_ns", created, err);
     if (code == PW_OK)
-        code = put_meta(db, "pewter", env->pewter, err);
+        code = pw_store_put_meta(db, "pewter", env->pewter, err);
     return code == PW_OK ? pw_sql_run(db, "COMMIT", err) : code;
 }
 

@@ -20,6 +20,40 @@ static enum pw_code commit(struct pw_store *s, sqlite3_stmt *q, int rc, struct p
     return code == PW_OK ? pw_sql_run(s->db, "COMMIT", err) : code;
 }
 
+/* Is the folder among those of the session? *n: how many there are. */
+static bool has_folder(sqlite3 *db, const char *folder, int *n)
+{
+    sqlite3_stmt *q = NULL;
+    bool has = false;
+    *n = 0;
+    if (sqlite3_prepare_v2(db, "SELECT value FROM meta WHERE key LIKE 'folder %' ORDER BY id", -1, &q,
+                           NULL) == SQLITE_OK)
+        while (sqlite3_step(q) == SQLITE_ROW) {
+            const char *value = (const char *)sqlite3_column_text(q, 0);
+            has = has || (value != NULL && strcmp(value, folder) == 0);
+            ++*n;
+        }
+    sqlite3_finalize(q);
+    return has;
+}
+
+/* Keep the folders from which relative paths of commands count. */
+static enum pw_code keep_folders(struct pw_store *s, struct pw_err *err)
+{
+    enum pw_code code = PW_OK;
+    for (int i = 0; i < s->cfg.n_folders && code == PW_OK; i++) {
+        char key[32];
+        int n;
+        if (has_folder(s->db, s->cfg.folders[i], &n) || n >= PW_SESSION_FOLDERS)
+            continue;
+        snprintf(key, sizeof key, "folder %d", n + 1);
+        code = pw_store_put_meta(s->db, key, s->cfg.folders[i], err);
+    }
+    s->cfg.folders = NULL;
+    s->cfg.n_folders = 0;
+    return code;
+}
+
 enum pw_code pw_segment_begin(struct pw_store *s, int64_t cleared, struct pw_err *err)
 {
     const struct pw_environment *env = &s->cfg.env;
@@ -35,6 +69,8 @@ enum pw_code pw_segment_begin(struct pw_store *s, int64_t cleared, struct pw_err
     s->seg++;
     if (code == PW_OK)
         code = pw_sql_run(s->db, "BEGIN IMMEDIATE", err);
+    if (code == PW_OK)
+        code = keep_folders(s, err);
     if (code != PW_OK)
         return code;
     static const char sql[] =

@@ -187,11 +187,11 @@ static void end_by(int sig)
     raise(sig);
 }
 
-static int run_workbench(struct pw_lab *lab, const struct pw_commands *all, const char *script,
-                         const char *greeting, int *signal)
+static int run_workbench(struct pw_lab **lab, const struct pw_lab_config *cfg, const struct pw_commands *all,
+                         const char *script, const char *greeting, int *signal)
 {
     struct pw_err err;
-    struct pw_app_config app = {.script = script, .greeting = greeting};
+    struct pw_app_config app = {.lab = cfg, .script = script, .greeting = greeting};
     if (pw_app_run(lab, all, &app, signal, &err) == PW_OK)
         return 0;
     fprintf(stderr, "pewter: %s\n", err.msg);
@@ -299,7 +299,7 @@ static int run_lab(const struct pw_options *o, const struct pw_commands *all)
     struct reader reader = {.json = o->json, .talk = plain && !o->json && isatty(STDIN_FILENO)};
     struct pw_str begin = {0}; /* commands, so that the session contains them */
     struct pw_str greeting = {0};
-    struct pw_ev_session session;
+    struct pw_ev_session session = {.how = PW_REC_NONE};
     if (o->backend != NULL)
         pw_str_add(&begin, "backend %s\n", o->backend);
     if (o->demo != NULL)
@@ -321,7 +321,7 @@ static int run_lab(const struct pw_options *o, const struct pw_commands *all)
         pw_batch_block_signals();
     else
         pw_app_block_signals();
-    if (pw_lab_create(&lab, &cfg, &err) != PW_OK)
+    if ((headless || plain) && pw_lab_create(&lab, &cfg, &err) != PW_OK)
         fail(err.msg, 1);
     if (o->fresh)
         pw_entry_greet(&greeting, o->session);
@@ -333,8 +333,9 @@ static int run_lab(const struct pw_options *o, const struct pw_commands *all)
     else if (plain)
         status = pw_plain_run(lab, all, begin.s, words, &sig);
     else
-        status = run_workbench(lab, all, begin.s, greeting.s, &sig);
-    session = pw_lab_snapshot(lab)->session;
+        status = run_workbench(&lab, &cfg, all, begin.s, greeting.s, &sig);
+    if (lab != NULL)
+        session = pw_lab_snapshot(lab)->session;
     if (cfg.verify && sig == 0)
         status = print_verdict(pw_lab_verdict(lab), o->json);
     if (pw_lab_destroy(lab, &err) != PW_OK) {

@@ -355,9 +355,13 @@ enum pw_code pw_documents_open(struct pw_documents **out, const char *name, cons
     struct pw_documents *d = *out = pw_alloc(1, sizeof *d);
     bool chars = tokens == PW_PIECES_CHARS;
     uint8_t *seen = chars ? pw_alloc(CODE_POINTS, 1) : NULL;
+    struct pw_str place = {0};
     d->chars = chars;
     d->tokenizer = tokenizer;
-    enum pw_code code = open_text(d, name, path, seen, err);
+    if (path != NULL)
+        pw_file_place(path, &place);
+    enum pw_code code = open_text(d, name, place.s, seen, err);
+    pw_str_fini(&place);
     if (code == PW_OK && chars)
         code = take_alphabet(d, seen, name, err);
     free(seen);

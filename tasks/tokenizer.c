@@ -57,7 +57,11 @@ static enum pw_code read_as_recorded(struct content *c, const char *path, const 
                                      struct pw_err *err)
 {
     char now[WITNESS_BYTES];
-    if (access(path, F_OK) != 0)
+    struct pw_str place = {0};
+    pw_file_place(path, &place);
+    bool missing = access(place.s, F_OK) != 0;
+    pw_str_fini(&place);
+    if (missing)
         return pw_fail(err, PW_EUSER,
                        "text: tokens=%.200s: the tokenizer is missing, and the session has no copy of it",
                        path);
@@ -76,7 +80,12 @@ static enum pw_code read_as_recorded(struct content *c, const char *path, const 
 static bool is_small(const char *path)
 {
     struct stat st;
-    return stat(path, &st) != 0 || st.st_size <= PW_DOCUMENTS_COPY; /* of no file, the reader says it */
+    struct pw_str place = {0};
+    pw_file_place(path, &place);
+    bool small =
+        stat(place.s, &st) != 0 || st.st_size <= PW_DOCUMENTS_COPY; /* of no file, the reader says it */
+    pw_str_fini(&place);
+    return small;
 }
 
 static enum pw_code read_file(struct content *c, const char *path, struct pw_err *err)

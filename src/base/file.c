@@ -70,15 +70,39 @@ static enum pw_code read_all(int fd, const char *path, size_t hint, size_t limit
     return pw_fail(err, PW_ENOMEM, "%.240s: out of memory: %zu bytes needed", path, cap);
 }
 
+void pw_file_place(const char *path, struct pw_str *out)
+{
+    struct pw_str other = {0};
+    bool here = path[0] == '/' || access(path, F_OK) == 0;
+    for (int i = 0; !here && watch.folders != NULL && watch.folders[i] != NULL; i++) {
+        pw_str_clear(&other);
+        pw_str_add(&other, "%s/%s", watch.folders[i], path);
+        if (access(other.s, F_OK) == 0)
+            break;
+        pw_str_clear(&other);
+    }
+    pw_str_add(out, "%s", other.len > 0 ? other.s : path);
+    pw_str_fini(&other);
+}
+
+const char *const *pw_file_folders(void)
+{
+    return watch.folders;
+}
+
 /* Open a regular file for reading and get its size. */
 static enum pw_code open_regular(int *fd, const char *path, size_t *size, struct pw_err *err)
 {
     struct stat st;
+    struct pw_str place = {0};
     enum pw_code code = PW_OK;
 
-    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    pw_file_place(path, &place);
+    *fd = open(place.s, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int number = errno;
+    pw_str_fini(&place);
     if (*fd < 0)
-        return fail_errno(err, path, "open", errno);
+        return fail_errno(err, path, "open", number);
     if (fstat(*fd, &st) != 0)
         code = fail_errno(err, path, "read", errno);
     else if (!S_ISREG(st.st_mode))

@@ -4,6 +4,7 @@
 #ifndef PW_FILE_H
 #define PW_FILE_H
 #include "base/err.h"
+#include "base/text.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -23,9 +24,19 @@ bool pw_file_copies(void);
  * gets it from pw_file_read_as. */
 void pw_file_note(const char *name, const char *data, size_t size);
 
+/* Appends the place of a path for the calling thread: the path itself, or if it is relative and there is no
+ * such file, the first of the watch's folders that has it. All functions of this header that read do this. */
+void pw_file_place(const char *path, struct pw_str *out);
+
+/* The folders of the calling thread's watch; NULL: none. */
+const char *const *pw_file_folders(void);
+
 /* Callbacks around every pw_file_read of one thread. A session uses them to record the files that commands
  * read, and a re-run uses them to read the recorded copies instead. */
 struct pw_file_watch {
+    /* Other folders from which a relative path counts: those in which a session was recorded. Borrowed,
+     * terminated by NULL; NULL: none. */
+    const char *const *folders;
     /* Returns the path to open in place of `path`; NULL: there is no copy, and the read fails with PW_EIO. */
     const char *(*instead)(void *arg, const char *path);
     /* Receives the content after a successful read. `data` is valid only during the call. */

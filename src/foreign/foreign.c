@@ -30,11 +30,14 @@ static enum pw_code fail_family(const char *path, const char *type, struct pw_er
 void pw_foreign_beside(const char *path, const char *name, struct pw_str *out)
 {
     const char *slash = strrchr(path, '/');
+    struct pw_str place = {0};
     struct stat st;
-    if (stat(path, &st) == 0 && !S_ISDIR(st.st_mode))
+    pw_file_place(path, &place);
+    if (stat(place.s, &st) == 0 && !S_ISDIR(st.st_mode))
         pw_str_add(out, "%.*s%s", slash != NULL ? (int)(slash - path) + 1 : 0, path, name);
     else
         pw_str_add(out, "%s/%s", path, name);
+    pw_str_fini(&place);
 }
 
 /* Reads config.json of a folder, or beside a file. */
@@ -166,7 +169,9 @@ static enum pw_code witness(struct pw_foreign *f, struct pw_err *err)
     struct pw_source_files *s = &f->source;
     *s = (struct pw_source_files){.path = f->path, .pe = true};
     s->files = pw_alloc(PW_SOURCE_FILES, sizeof *s->files);
-    f->info.bytes = pw_weights_sha(f->map.weights, f->info.sha, s->files, &s->n);
+    enum pw_code code = pw_weights_sha(f->map.weights, f->info.sha, &f->info.bytes, s->files, &s->n, err);
+    if (code != PW_OK)
+        return code;
     if (f->config_file.bytes > 0)
         s->files[s->n++] = f->config_file;
     f->info.source = s;
@@ -175,7 +180,7 @@ static enum pw_code witness(struct pw_foreign *f, struct pw_err *err)
         pw_file_note(f->path, line, strlen(line));
         return PW_OK;
     }
-    enum pw_code code = pw_file_read_as(f->path, f->path, sizeof line, &then, &size, err);
+    code = pw_file_read_as(f->path, f->path, sizeof line, &then, &size, err);
     if (code == PW_OK && strcmp(then, line) != 0)
         code = pw_fail(err, PW_EUSER, "%.240s: has changed since the session read it: its SHA-256 differs",
                        f->path);
@@ -188,15 +193,17 @@ enum pw_code pw_foreign_open(struct pw_foreign **out, const char *path, bool dig
     struct pw_foreign *f = pw_alloc(1, sizeof *f);
     struct pw_str name = {0};
     *out = NULL;
+    struct pw_str place = {0};
+    pw_file_place(path, &place);
     f->path = pw_text_dup(path);
     f->map.path = f->path;
     enum pw_code code = PW_OK;
-    if (access(path, F_OK) != 0)
+    if (access(place.s, F_OK) != 0)
         code = pw_fail(err, PW_EUSER, "%.240s: %s", path,
                        pw_file_copies() ? "is missing, and the session has no copy of it"
                                         : "there is no such file or folder");
     if (code == PW_OK)
-        code = pw_weights_open(&f->map.weights, path, err);
+        code = pw_weights_open(&f->map.weights, place.s, err);
     if (code == PW_OK && pw_weights_gguf(f->map.weights) != NULL) {
         pw_str_add(&name, "%s", path);
         code = pw_gguf_config(f->map.weights, path, &f->config, err);
@@ -212,6 +219,7 @@ enum pw_code pw_foreign_open(struct pw_foreign **out, const char *path, bool dig
     if (code == PW_OK)
         f->origin = pw_origin_begin(f->map.weights, f->config);
     pw_str_fini(&name);
+    pw_str_fini(&place);
     if (code == PW_OK)
         *out = f;
     else

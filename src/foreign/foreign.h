@@ -70,4 +70,26 @@ enum pw_code pw_foreign_model(struct pw_model **out, struct pw_foreign *f, const
 enum pw_code pw_foreign_write(const struct pw_foreign *source, struct pw_model *m, const char *folder,
                               struct pw_err *err);
 
+/* ---- t5_table.c
+ *
+ * The table of biases by distance of a T5 model, without the model. With `encoder` the second half of the
+ * rows is for keys after the query, and each half counts distances as `pe t5` does with half of the buckets.
+ */
+struct pw_t5_table {
+    int buckets, heads;
+    int distance; /* relative_attention_max_distance */
+    int layer;    /* whose table it is; T5 has one, which all layers share */
+    bool encoder;
+    float *values; /* [buckets,heads], finite */
+};
+
+/* Reads the table from the safetensors of `name`: a folder, a file, or a model in Hugging Face's cache (see
+ * pw_foreign_find). config.json, in the folder or beside the file, may be missing; its values are then T5's.
+ * layer: -1 if there must be only one table, as in T5 and mT5; umT5 has one for each layer. Notes the table
+ * itself as a file that was read (pw_file_note), so that a re-run of a session needs no file. The caller
+ * frees out with pw_t5_table_fini; on failure it is empty. */
+enum pw_code pw_t5_table_read(struct pw_t5_table *out, const char *name, bool encoder, int layer,
+                              struct pw_err *err);
+void pw_t5_table_fini(struct pw_t5_table *t);
+
 #endif

@@ -1,6 +1,6 @@
 /* from_gguf.c - a GGUF file as a config.json and rows of tensors. The converter of llama.cpp has split fused
- * tensors, transposed GPT-2's, added 1 to Gemma's gains, and put the rows of LLaMA's q and k in the order of
- * interleaved pairs. */
+ * tensors, transposed GPT-2's, added 1 to Gemma's gains, and put the rows of q and k of LLaMA and SmolLM3 in
+ * the order of interleaved pairs. */
 #include "foreign/from_gguf.h"
 
 #include <stdio.h>
@@ -254,5 +254,6 @@ enum pw_code pw_gguf_factors(struct pw_weights *w, struct pw_positions *at, cons
 
 bool pw_gguf_permutes(const char *model_type)
 {
-    return strcmp(model_type, "llama") == 0 || strcmp(model_type, "mistral") == 0;
+    return strcmp(model_type, "llama") == 0 || strcmp(model_type, "mistral") == 0 ||
+           strcmp(model_type, "smollm3") == 0;
 }

@@ -10,11 +10,12 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/pages.h"
+#include "base/progress.h"
 #include "base/sha256.h"
 #include "base/text.h"
 #include "model/safetensors.h"
 
-enum { MAX_INDEX = 32 << 20 };
+enum { MAX_INDEX = 32 << 20, AT_ONCE = 4 << 20 };
 
 /* One mapped file. */
 struct shard {
@@ -259,37 +260,46 @@ void pw_weights_done(const struct pw_weights_tensor *t)
     pw_pages_forget(t->data, t->bytes);
 }
 
-/* SHA-256 of a mapped file, of which only a part is in this process's memory at a time. */
-static void sha_of(uint8_t sha[32], const char *bytes, size_t size)
+/* Hashes a shard in parts, of which only one is in this process's memory, so that the work can be cancelled.
+ */
+static enum pw_code hash_shard(uint8_t sha[32], const struct shard *s, struct pw_err *err)
 {
-    enum { PART = 16 << 20 };
     struct pw_sha256 h;
+    enum pw_code code = PW_OK;
     pw_sha256_begin(&h);
-    for (size_t i = 0; i < size; i += PART) {
-        size_t n = size - i < PART ? size - i : PART;
-        pw_sha256_add(&h, bytes + i, n);
-        pw_pages_forget(bytes + i, n);
+    for (size_t at = 0; at < s->size && code == PW_OK;) {
+        size_t part = s->size - at < AT_ONCE ? s->size - at : AT_ONCE;
+        pw_sha256_add(&h, s->bytes + at, part);
+        pw_pages_forget(s->bytes + at, part);
+        at += part;
+        code = pw_progress_add(part, err);
     }
     pw_sha256_end(&h, sha);
+    return code;
 }
 
-size_t pw_weights_sha(const struct pw_weights *w, char digits[65], struct pw_source_file *files, int *n)
+enum pw_code pw_weights_sha(const struct pw_weights *w, char digits[65], size_t *bytes,
+                            struct pw_source_file *files, int *n, struct pw_err *err)
 {
     struct pw_sha256 all;
     uint8_t sha[32];
-    size_t bytes = 0;
+    enum pw_code code = PW_OK;
+    *bytes = 0;
+    for (int i = 0; i < w->n_shards; i++)
+        *bytes += w->shards[i].size;
+    pw_progress_begin("reading the model's files", *bytes);
     pw_sha256_begin(&all);
-    for (int i = 0; i < w->n_shards; i++) {
-        sha_of(sha, w->shards[i].bytes, w->shards[i].size);
+    for (int i = 0; i < w->n_shards && code == PW_OK; i++) {
+        code = hash_shard(sha, &w->shards[i], err);
         pw_sha256_add(&all, sha, sizeof sha);
-        bytes += w->shards[i].size;
         files[i].bytes = w->shards[i].size;
         pw_text_copy(files[i].name, sizeof files[i].name, w->shards[i].name);
         pw_sha256_text(files[i].sha, sha);
     }
+    pw_progress_end();
     *n = w->n_shards;
     if (w->n_shards > 1)
         pw_sha256_end(&all, sha);
     pw_sha256_text(digits, sha);
-    return bytes;
+    return code;
 }

@@ -42,9 +42,11 @@ const struct pw_gguf *pw_weights_gguf(const struct pw_weights *w);
 void pw_weights_row(const struct pw_weights_tensor *t, int64_t row, float *out);
 /* Drops a tensor's part of the mapped file from this process's memory; it is mapped again if it is read. */
 void pw_weights_done(const struct pw_weights_tensor *t);
-/* Computes a digest of all files: SHA-256 of the file, or of the digests of shards by name. Returns the
- * number of bytes in the files. It reads all of them. It writes each file to files [PW_WEIGHTS_SHARDS], and
- * sets *n to their number; a single file that was opened by its own path has the name "". */
-size_t pw_weights_sha(const struct pw_weights *w, char digits[65], struct pw_source_file *files, int *n);
+/* Computes a digest of all files: SHA-256 of the file, or of the digests of shards by name. *bytes receives
+ * the number of bytes in the files. It reads all of them, and reports its progress (base/progress.h). It
+ * writes each file to files [PW_WEIGHTS_SHARDS], and sets *n to their number; a single file that was opened
+ * by its own path has the name "". */
+enum pw_code pw_weights_sha(const struct pw_weights *w, char digits[65], size_t *bytes,
+                            struct pw_source_file *files, int *n, struct pw_err *err);
 
 #endif

@@ -117,6 +117,12 @@ enum pw_bias_by { PW_BIAS_BY_AUTO, PW_BIAS_BY_DISTANCE, PW_BIAS_BY_SIGNED, PW_BI
  * the file's numbers (model/expr/numbers.h). pe_file.c describes the arrays. Emits notes about the file. */
 enum pw_code pw_lab_read_pe(struct pw_lab *lab, const struct pw_replica *arm, const char *path,
                             enum pw_bias_by by, struct pw_str *text, struct pw_err *err);
+/* Give an arm the table of biases of a T5 model (pw_t5_table_read): its encoding becomes `pe t5` with this
+ * table. stack: the half of the model. layer: -1 if the file must have one table. The number of heads must be
+ * the arm's. A causal arm takes of an encoder's table the half for keys before the query. */
+enum pw_t5_stack { PW_T5_DECODER, PW_T5_ENCODER };
+enum pw_code pw_lab_import_table(struct pw_lab *lab, struct pw_replica *arm, const char *path,
+                                 enum pw_t5_stack stack, int layer, struct pw_err *err);
 /* Emit notes about an encoding that was chosen by name: the settings that the bare name has here, and
  * pw_lab_warn_of_length's note. */
 void pw_lab_note_encoding(struct pw_lab *lab, const struct pw_replica *arm);

@@ -26,7 +26,8 @@ enum pw_altered {
     PW_ALTERED_HEADS,      /* a step ran with ablated heads */
     PW_ALTERED_TUNED,      /* options of the encoding were tuned during training */
     PW_ALTERED_TRANSPLANT, /* received the learned parameters of another arm's encoding */
-    PW_ALTERED_FILE        /* weights loaded from a file */
+    PW_ALTERED_FILE,       /* weights loaded from a file */
+    PW_ALTERED_TABLE       /* the encoding's table loaded from a file */
 };
 
 /* One replica: a model of the lab. An arm has one or several replicas. They differ only in the seed of their

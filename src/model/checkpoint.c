@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/progress.h"
 #include "model/checkpoint_int.h"
 #include "model/expr/numbers.h"
 #include "model/metadata.h"
@@ -174,7 +175,7 @@ static enum pw_code take(struct loading *x, void *to, const char *name, enum pw_
                        shape_text(t->n_dims, t->dims).text, shape_text(n_dims, dims).text);
     x->taken[t - x->c->st.tensors] = true;
     memcpy(to, t->data, t->bytes);
-    return PW_OK;
+    return pw_progress_add(t->bytes, err);
 }
 
 static enum pw_code take_set(struct loading *x, int set, struct pw_err *err)
@@ -411,11 +412,13 @@ enum pw_code pw_checkpoint_load(const struct pw_checkpoint *c, struct pw_model *
         x.values[s] = calloc(x.floats + 1, sizeof(float));
         room = room && x.values[s] != NULL;
     }
+    pw_progress_begin("loading the weights", (resumable ? PW_SETS : 1) * x.floats * sizeof(float));
     if (room && x.place != NULL && x.taken != NULL && x.counts != NULL && x.seqs != NULL && x.ids != NULL &&
         x.grad != NULL)
         code = take_all(&x, resumable, err);
     else
         code = pw_fail(err, PW_ENOMEM, "out of memory for a checkpoint");
+    pw_progress_end();
     if (code == PW_OK && resumable)
         code = pw_model_reason(m, pw_model_reserve(m, err), err);
     if (code == PW_OK) {

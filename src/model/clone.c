@@ -143,16 +143,11 @@ enum pw_code pw_model_adapt(struct pw_model **out, struct pw_model *m, int rank,
     return complete(out, code, err);
 }
 
-enum pw_code pw_model_transplant(struct pw_model *m, struct pw_model *donor, struct pw_err *err)
+/* The encoding's parameters are new: zeroes their moments. */
+static enum pw_code renew_encoding(struct pw_model *m, struct pw_err *err)
 {
     size_t at = m->lay.core, n = m->lay.size - at;
-    enum pw_code code = donor->ops->sync(donor->be, err);
 
-    assert(m->n_flights == 0 && n == donor->lay.size - donor->lay.core);
-    if (code == PW_OK)
-        code = carry_floats(m, m->p + at, donor, donor->p + donor->lay.core, n, err);
-    if (code)
-        return code;
     memset(m->host, 0, n * sizeof *m->host);
     if (m->m != NULL) {
         m->ops->upload(m->be, m->m + at, m->host, n * sizeof *m->host);
@@ -163,5 +158,25 @@ enum pw_code pw_model_transplant(struct pw_model *m, struct pw_model *donor, str
     pw_model_abandon(m);
     m->stale = PW_STALE_ALL;
     pw_model_changed(m);
-    return m->ops->sync(m->be, err); /* afterwards donor can be destroyed */
+    return m->ops->sync(m->be, err); /* afterwards the caller may free their source */
+}
+
+enum pw_code pw_model_transplant(struct pw_model *m, struct pw_model *donor, struct pw_err *err)
+{
+    size_t at = m->lay.core, n = m->lay.size - at;
+    enum pw_code code = donor->ops->sync(donor->be, err);
+
+    assert(m->n_flights == 0 && n == donor->lay.size - donor->lay.core);
+    if (code == PW_OK)
+        code = carry_floats(m, m->p + at, donor, donor->p + donor->lay.core, n, err);
+    return code == PW_OK ? renew_encoding(m, err) : code;
+}
+
+enum pw_code pw_model_put_encoding(struct pw_model *m, const float *values, struct pw_err *err)
+{
+    size_t at = m->lay.core, n = m->lay.size - at;
+
+    assert(m->n_flights == 0);
+    m->ops->upload(m->be, m->p + at, values, n * sizeof *values);
+    return renew_encoding(m, err);
 }

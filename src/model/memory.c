@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/pages.h"
+#include "base/progress.h"
 #include "model/model_int.h"
 
 /* Sets the matrices of the linear operations. Adapters replace those of the layers (adapter.c). */
@@ -35,14 +36,28 @@ static size_t set_packs(struct pw_model *m, bool backward, float *to)
     return used;
 }
 
+/* Allocates memory for *to, unless it is there. Memory of the host is zeroed, which takes seconds for
+ * gigabytes. *to stays NULL without memory. Fails if the work was cancelled. */
+static enum pw_code take_memory(struct pw_model *m, float **to, size_t bytes, struct pw_err *err)
+{
+    if (*to != NULL)
+        return PW_OK;
+    pw_progress_begin("taking memory", 0);
+    *to = m->ops->alloc(m->be, bytes);
+    enum pw_code code = pw_progress_add(0, err);
+    pw_progress_end();
+    return code;
+}
+
 /* Allocates the packed copies of one direction, if the backend has any there. */
 static enum pw_code alloc_packs(struct pw_model *m, bool backward, struct pw_err *err)
 {
     size_t floats = set_packs(m, backward, NULL);
     float **to = backward ? &m->back : &m->pack;
+    enum pw_code code = floats > 0 ? take_memory(m, to, floats * sizeof(float), err) : PW_OK;
 
-    if (floats > 0 && *to == NULL)
-        *to = m->ops->alloc(m->be, floats * sizeof(float));
+    if (code)
+        return code;
     if (floats > 0 && *to == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory for the packed weights");
     set_packs(m, backward, *to);
@@ -53,18 +68,24 @@ static enum pw_code alloc_packs(struct pw_model *m, bool backward, struct pw_err
 enum pw_code pw_memory_init(struct pw_model *m, bool packed, struct pw_err *err)
 {
     size_t bytes = m->lay.size * sizeof(float);
+    enum pw_code code = PW_OK;
 
     m->packed = packed;
-    m->p = packed ? pw_pages_reserve(bytes) : m->ops->alloc(m->be, bytes);
+    if (packed)
+        m->p = pw_pages_reserve(bytes);
+    else
+        code = take_memory(m, &m->p, bytes, err);
     m->host = malloc(bytes);
     m->moved = calloc(2 * (size_t)m->lay.n, sizeof *m->moved);
     m->mats = calloc((size_t)m->cfg.layers * PW_MATS + 2, sizeof *m->mats);
     if (!pw_seen_init(m) || m->p == NULL || m->host == NULL || m->moved == NULL || m->mats == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory: %zu parameters need %zu MiB", m->lay.size,
                        bytes >> 20);
+    if (code)
+        return code;
     set_mats(m);
-    enum pw_code code = pw_adapters_init(m, err);
-    if (code != PW_OK)
+    code = pw_adapters_init(m, err);
+    if (code)
         return code;
     return packed ? pw_packed_init(m, err) : alloc_packs(m, false, err);
 }
@@ -89,16 +110,14 @@ enum pw_code pw_model_reserve(struct pw_model *m, struct pw_err *err)
         return PW_OK;
     pw_model_unpack(m, true);
     code = alloc_packs(m, true, err);
-    if (code)
+    if (code == PW_OK)
+        code = take_memory(m, &m->v, bytes, err);
+    if (code == PW_OK && !one)
+        code = take_memory(m, &m->g, bytes, err);
+    if (code == PW_OK && m->v != NULL && (m->g != NULL || one))
+        code = take_memory(m, &m->m, bytes, err);
+    if (code != PW_OK || m->m != NULL)
         return code;
-    if (m->v == NULL)
-        m->v = m->ops->alloc(m->be, bytes);
-    if (m->g == NULL && !one)
-        m->g = m->ops->alloc(m->be, bytes);
-    if (m->v != NULL && (m->g != NULL || one))
-        m->m = m->ops->alloc(m->be, bytes);
-    if (m->m != NULL)
-        return PW_OK;
     return pw_fail(err, PW_ENOMEM, "out of memory: moments and gradient of %zu parameters need %zu MiB",
                    m->lay.size, (one ? 2 : 3) * bytes >> 20);
 }

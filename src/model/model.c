@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/mix.h"
+#include "base/progress.h"
 #include "model/model_int.h"
 #include "model/theorem.h"
 
@@ -156,6 +157,8 @@ static enum pw_code upload_all(struct pw_model *m, int tensors, pw_model_fill *f
             pw_param_init(p, room, m->seed, 0, pw_param_count(p));
         m->ops->upload(m->be, m->p + p->offset, room, pw_param_count(p) * sizeof *room);
         code = m->ops->sync(m->be, err); /* room is written again */
+        if (code == PW_OK)
+            code = pw_progress_add(pw_param_count(p) * sizeof *room, err);
         if (code != PW_OK)
             return code;
     }
@@ -192,7 +195,9 @@ enum pw_code pw_model_create_from(struct pw_model **out, const struct pw_backend
     if (code)
         return code;
     (*out)->seed = seed;
+    pw_progress_begin("loading the weights", (*out)->lay.size * sizeof(float));
     code = pw_model_fill_all(*out, (*out)->lay.n, fill, arg, err);
+    pw_progress_end();
     if (code) {
         pw_model_destroy(*out);
         *out = NULL;

@@ -176,6 +176,8 @@ enum pw_code pw_model_adapt(struct pw_model **out, struct pw_model *m, int rank,
 /* Copies the encoding's parameters from donor to m and zeroes their moments; the rest of m is unchanged. Both
  * must have the same shape and be on the same backend. m must have no step in flight. */
 enum pw_code pw_model_transplant(struct pw_model *m, struct pw_model *donor, struct pw_err *err);
+/* The same with values from the host, one for each of the encoding's parameters. */
+enum pw_code pw_model_put_encoding(struct pw_model *m, const float *values, struct pw_err *err);
 
 /* The origin of a model that was read from another program's file: what the file says about positions, as the
  * JSON text that src/foreign/origin.h defines. Clones, swaps of the encoding and checkpoints keep it. set

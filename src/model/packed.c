@@ -17,6 +17,7 @@
 
 #include "base/alloc.h"
 #include "base/pages.h"
+#include "base/progress.h"
 #include "model/model_int.h"
 
 bool pw_model_one_copy(const struct pw_backend_ops *ops)
@@ -232,8 +233,11 @@ enum pw_code pw_packed_fill(struct pw_model *m, int tensors, pw_model_fill *fill
     struct room room = {0};
     enum pw_code code = PW_OK;
 
-    for (int i = 0; i < tensors && code == PW_OK; i++)
+    for (int i = 0; i < tensors && code == PW_OK; i++) {
         code = fill_tensor(m, &m->lay.params[i], &room, fill, arg, err);
+        if (code == PW_OK)
+            code = pw_progress_add(pw_param_count(&m->lay.params[i]) * sizeof(float), err);
+    }
     free(room.at);
     return code;
 }

@@ -61,6 +61,9 @@ void pw_audit_traps(struct pw_finding *f, const struct pw_audit *asks, const cJS
  * separated by |; NULL: none. part: another object to look in first; NULL: none. */
 const cJSON *pw_audit_item(const cJSON *origin, const cJSON *part, const char *hf, const char *gguf);
 double pw_audit_number(const cJSON *origin, const cJSON *part, const char *hf, const char *gguf, double def);
+/* The same as a whole number from 0 on; larger ones than 2^20 are 2^20. */
+int pw_audit_count(const cJSON *origin, const cJSON *part, const char *hf, const char *gguf, int def);
+int pw_audit_whole(double x); /* limits x in the same way */
 const char *pw_audit_word(const cJSON *origin, const cJSON *part, const char *hf, const char *gguf,
                           const char *def);
 /* Returns the object of rotary settings in config.json; NULL: none. */

@@ -41,7 +41,7 @@ static const struct family families[] = {
     {"mistral", NULL, ROTARY, 10000, 1, false, true},
     {"qwen2", "qwen2", ROTARY, 10000, 1, false, false},
     {"qwen3", "qwen3", ROTARY, 10000, 1, false, false},
-    {"smollm3", "smollm3", ROTARY, 2000000, 1, false, false},
+    {"smollm3", "smollm3", ROTARY, 2000000, 1, false, true},
     {"gemma", "gemma", ROTARY, 10000, 1, false, false},
     {"gemma2", "gemma2", ROTARY, 10000, 1, false, false},
     {"gemma3_text", "gemma3", ROTARY, 1000000, 1, false, false},
@@ -168,8 +168,8 @@ static void ask_rotation(const struct asking *x, const cJSON *part, double base,
                           : pw_audit_number(x->o, NULL, "rotary_dim", NULL, D * fraction);
     bool side = x->gguf ? x->family->gguf_interleaved : x->family->interleaved;
     y->base = base;
-    y->dims = share ? D : (int)(dims + 1e-9) / 2 * 2;
-    y->n = share ? (int)(fraction * (D / 2) + 1e-9) : y->dims / 2;
+    y->dims = share ? D : pw_audit_whole(dims + 1e-9) / 2 * 2;
+    y->n = share ? pw_audit_whole(fraction * (D / 2) + 1e-9) : y->dims / 2;
     y->n = y->n < PW_AUDIT_PAIRS ? y->n : PW_AUDIT_PAIRS;
     for (int c = 0; c < y->n; c++) {
         y->w[c] = pw_pow(base, -2.0 * c / y->dims);
@@ -218,7 +218,7 @@ static bool is_open(const struct asking *x, int l)
         return false;
     if (cJSON_IsArray(list))
         return entry(list, l) == 0;
-    int every = (int)pw_audit_number(x->o, NULL, "no_rope_layer_interval", NULL, 4);
+    int every = pw_audit_count(x->o, NULL, "no_rope_layer_interval", NULL, 4);
     return every > 0 && (l + 1) % every == 0;
 }
 
@@ -232,12 +232,11 @@ static bool is_sliding(const struct asking *x, int l)
     if (cJSON_IsArray(list))
         return cJSON_IsString(item) && strcmp(item->valuestring, "sliding_attention") == 0;
     if (qwen)
-        return l >= (int)pw_audit_number(x->o, NULL, "max_window_layers", NULL, 28);
+        return l >= pw_audit_count(x->o, NULL, "max_window_layers", NULL, 28);
     if (smol)
         return is_open(x, l);
     if (starts(x, "gemma2") || starts(x, "gemma3")) {
-        int every =
-            (int)pw_audit_number(x->o, NULL, "sliding_window_pattern", NULL, starts(x, "gemma2") ? 2 : 6);
+        int every = pw_audit_count(x->o, NULL, "sliding_window_pattern", NULL, starts(x, "gemma2") ? 2 : 6);
         return every > 0 && (l + 1) % every != 0;
     }
     return starts(x, "mistral") || (x->gguf && starts(x, "llama") &&

@@ -77,7 +77,7 @@ static int row_of(const cJSON *origin, int row)
 {
     const cJSON *rows = cJSON_GetObjectItemCaseSensitive(origin, "rows"),
                 *item = cJSON_GetArrayItem(rows, row);
-    return cJSON_IsNumber(item) ? item->valueint : row;
+    return cJSON_IsNumber(item) ? pw_audit_whole(item->valuedouble) : row;
 }
 
 /* Fills frequencies, rows, gain and offset of a layer from its tables. */

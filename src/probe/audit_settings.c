@@ -6,7 +6,7 @@
 
 #include "probe/audit.h"
 
-enum { NAME = 160 };
+enum { NAME = 160, MOST = 1 << 20 };
 
 cJSON *pw_audit_origin(const struct pw_model *m)
 {
@@ -52,6 +52,16 @@ double pw_audit_number(const cJSON *origin, const cJSON *part, const char *hf, c
     if (cJSON_IsBool(item))
         return cJSON_IsTrue(item);
     return cJSON_IsNumber(item) && isfinite(item->valuedouble) ? item->valuedouble : def;
+}
+
+int pw_audit_whole(double x)
+{
+    return x > 0 ? (int)fmin(x, MOST) : 0;
+}
+
+int pw_audit_count(const cJSON *origin, const cJSON *part, const char *hf, const char *gguf, int def)
+{
+    return pw_audit_whole(pw_audit_number(origin, part, hf, gguf, def));
 }
 
 const char *pw_audit_word(const cJSON *origin, const cJSON *part, const char *hf, const char *gguf,

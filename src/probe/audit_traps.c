@@ -73,7 +73,7 @@ static void name_scalings(const struct traps *x)
 static void name_rotations(const struct traps *x)
 {
     const struct pw_audit_layer *y = &x->asks->layer[0];
-    if (x->asks->gguf && (is_family(x, "llama") || is_family(x, "mistral")))
+    if (x->asks->gguf && (is_family(x, "llama") || is_family(x, "mistral") || is_family(x, "smollm3")))
         pw_finding_remark(x->f,
                           "trap: GGUF has the rows of q and k of llama in the order of pairs side by side "
                           "(2c, 2c+1); config.json's weights have pairs (c, c + D/2)");

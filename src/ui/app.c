@@ -7,6 +7,7 @@
 #include "base/slice.h"
 #include "ui/guard.h"
 #include "ui/loop.h"
+#include "ui/opening.h"
 #include "ui/plot.h"
 #include <errno.h>
 #include <math.h>
@@ -62,6 +63,15 @@ static void take_keys(struct pw_loop *l)
         pw_loop_key(l, &in);
 }
 
+static void take_bytes(struct pw_loop *l, const char *bytes, size_t n)
+{
+    for (size_t at = 0; at < n && !l->ended;) {
+        at += pw_keys_feed(&l->keys, bytes + at, n - at);
+        take_keys(l);
+    }
+    l->waiting_since = pw_keys_waiting(&l->keys) ? pw_now() : 0;
+}
+
 static void end(struct pw_loop *l, const char *why)
 {
     l->ended = true;
@@ -84,11 +94,7 @@ static void read_terminal(struct pw_loop *l)
         end(l, "the terminal was closed");
         return;
     }
-    for (size_t at = 0; at < (size_t)n && !l->ended;) {
-        at += pw_keys_feed(&l->keys, bytes + at, (size_t)n - at);
-        take_keys(l);
-    }
-    l->waiting_since = pw_keys_waiting(&l->keys) ? pw_now() : 0;
+    take_bytes(l, bytes, (size_t)n);
 }
 
 /* Returns the time at which incomplete input is interpreted as separate keys; 0: there is none. */
@@ -312,14 +318,54 @@ static void show_errors(struct pw_loop *l, struct pw_str *errors)
     pw_str_fini(errors);
 }
 
-enum pw_code pw_app_run(struct pw_lab *lab, const struct pw_commands *all, const struct pw_app_config *cfg,
+/* Creates the lab while the screen shows how far it is. *typed receives what was typed meanwhile. */
+static enum pw_code open_lab(struct pw_loop *l, struct pw_lab **lab, const struct pw_lab_config *cfg,
+                             struct pw_opening *typed, struct pw_err *err)
+{
+    enum pw_code code = pw_opening_run(typed, cfg, l->term, &l->canvas, l->signals, err);
+    *lab = l->app.lab = typed->lab;
+    l->ended = typed->left || typed->signal != 0;
+    l->ended_by = typed->signal;
+    return code;
+}
+
+/* Runs the workbench on an open terminal. */
+static void work(struct pw_loop *l, const struct pw_app_config *cfg, const struct pw_opening *typed)
+{
+    struct pw_str errors = {0};
+    struct pw_err why = {0};
+    pw_term_ask_background(l->term);
+    pw_app_begin(&l->app, &errors);
+    if (cfg->greeting != NULL)
+        pw_app_answer(&l->app, "%s", cfg->greeting);
+    if (pw_history_open(&l->history, &why) != PW_OK)
+        pw_app_answer(&l->app, "%s", why.msg);
+    l->history.disk = l->app.disk;
+    show_errors(l, &errors);
+    l->seen = (struct pw_seen){{[PW_AT_LAB] = l->app.ui.snap, [PW_AT_UI] = &l->app.ui}};
+    l->line = pw_line_new(l->app.commands, &l->seen, &l->history);
+    if (cfg->script != NULL)
+        pw_loop_submit(l, cfg->script, PW_SEND_SCRIPT);
+    take_bytes(l, typed->typed, typed->n_typed);
+    pw_loop_draw_at_once(l);
+
+    run(l);
+
+    pw_script_end(&l->app);
+    pw_line_free(l->line);
+    pw_app_end(&l->app); /* waits for the history's last line */
+    pw_history_close(&l->history);
+    pw_ui_fini(&l->app.ui);
+}
+
+enum pw_code pw_app_run(struct pw_lab **lab, const struct pw_commands *all, const struct pw_app_config *cfg,
                         int *signal, struct pw_err *err)
 {
     struct pw_loop *l = calloc(1, sizeof *l);
+    struct pw_opening typed = {0};
     *signal = 0;
     if (l == NULL)
         return pw_fail(err, PW_ENOMEM, "workbench: out of memory");
-    l->app.lab = lab;
     l->app.recording = cfg->recording;
     l->app.commands = all;
     l->app.screen = true;
@@ -337,37 +383,22 @@ enum pw_code pw_app_run(struct pw_lab *lab, const struct pw_commands *all, const
         return code;
     }
     l->behind = pw_theme_guess(getenv("COLORFGBG"));
-    pw_term_ask_background(l->term);
-    struct pw_str errors = {0};
-    pw_app_begin(&l->app, &errors);
     pw_canvas_init(&l->canvas);
     pw_keys_init(&l->keys);
     l->signals = pw_app_signals();
-    struct pw_err why = {0};
-    if (cfg->greeting != NULL)
-        pw_app_answer(&l->app, "%s", cfg->greeting);
-    if (pw_history_open(&l->history, &why) != PW_OK)
-        pw_app_answer(&l->app, "%s", why.msg);
-    l->history.disk = l->app.disk;
-    show_errors(l, &errors);
-    l->seen = (struct pw_seen){{[PW_AT_LAB] = l->app.ui.snap, [PW_AT_UI] = &l->app.ui}};
-    l->line = pw_line_new(all, &l->seen, &l->history);
-    if (cfg->script != NULL)
-        pw_loop_submit(l, cfg->script, PW_SEND_SCRIPT);
-    pw_loop_draw_at_once(l);
-
-    run(l);
-
-    pw_script_end(&l->app);
-    pw_line_free(l->line);
-    pw_app_end(&l->app); /* waits for the history's last line */
-    pw_history_close(&l->history);
+    if (cfg->lab != NULL)
+        code = open_lab(l, lab, cfg->lab, &typed, err);
+    if (code == PW_OK) {
+        work(l, cfg, &typed);
+        code = l->ended ? pw_fail(err, PW_ECANCEL, "%s", l->end.msg) : PW_OK;
+    } else {
+        pw_disk_close(l->app.disk);
+        code = typed.left ? PW_OK : code;
+    }
     close(l->signals);
     pw_keys_fini(&l->keys);
     pw_canvas_fini(&l->canvas);
-    pw_ui_fini(&l->app.ui);
     pw_term_close(l->term);
-    code = l->ended ? pw_fail(err, PW_ECANCEL, "%s", l->end.msg) : PW_OK;
     *signal = l->ended_by;
     free(l);
     return code;

@@ -94,11 +94,12 @@ struct pw_app {
 
 /* Arguments of pw_app_run. Texts are borrowed. */
 struct pw_app_config {
-    struct pw_player *recording; /* a session to replay instead of a lab, or NULL; ownership passes */
-    const char *script;          /* commands to run first as a script, or NULL */
-    const char *greeting;        /* the first message, or NULL */
-    int color;                   /* enum pw_color_want */
-    bool ascii;                  /* only ASCII characters, whatever the locale */
+    const struct pw_lab_config *lab; /* the lab to create; NULL: none, `recording` is replayed */
+    struct pw_player *recording;     /* a session to replay instead of a lab, or NULL; ownership passes */
+    const char *script;              /* commands to run first as a script, or NULL */
+    const char *greeting;            /* the first message, or NULL */
+    int color;                       /* enum pw_color_want */
+    bool ascii;                      /* only ASCII characters, whatever the locale */
 };
 
 /* Runs or sends the commands of a text, at once or as a script (how). All commands are parsed first; if one
@@ -200,10 +201,12 @@ const char *pw_app_ended_by(int signal); /* "ended by SIGTERM", for a signal tha
 
 /* Returns true if input and output are a terminal with cursor addressing. Plain mode serves all others. */
 bool pw_app_possible(void);
-/* Runs the workbench until the user quits (PW_OK), or until a signal or the loss of the terminal ends it
- * (PW_ECANCEL; the message names the cause, *signal is the signal or 0). PW_EUSER: the terminal has no cursor
- * addressing; use plain mode. The caller keeps the lab, which is NULL for a replay. */
-enum pw_code pw_app_run(struct pw_lab *lab, const struct pw_commands *all, const struct pw_app_config *cfg,
+/* Takes the screen, creates the lab of cfg while the screen shows the progress (opening.h), and runs the
+ * workbench. PW_OK: the user quit. PW_ECANCEL: a signal or the loss of the terminal ended it; the message
+ * names the cause, *signal is the signal or 0. PW_EUSER: the terminal has no cursor addressing; use plain
+ * mode. Other codes are those of pw_lab_create. The caller destroys *lab, which is NULL if it was not
+ * created; lab is NULL for a replay. */
+enum pw_code pw_app_run(struct pw_lab **lab, const struct pw_commands *all, const struct pw_app_config *cfg,
                         int *signal, struct pw_err *err);
 
 #endif

@@ -116,3 +116,30 @@ refused 'model from=lost' "lost: refs/main of '.*hub/models--lost' names dead, w
 rm hub/models--org--tiny/refs/main
 mkdir hub/models--org--tiny/snapshots/other
 refused 'model from=org/tiny' "has no refs/main, and not one snapshot"
+
+# ---- a relative path also counts from the folder in which the session was recorded; the content decides
+cd "$WORK" || exit 1
+printf 'to be or not to be, that is the question\n%.0s' {1..40} >words.txt
+"$PEWTER" --session far -c "model from=m/moved.gguf; prompt 3 4; digest" >said 2>&1 || fail "$(cat said)"
+far=$(sed -n 's/^arm 1 .* digest //p' said)
+"$PEWTER" --session words -c 'task text path=words.txt lengths=8; train 1' >said 2>&1 || fail "$(cat said)"
+mkdir -p elsewhere/m nowhere
+cp "$GGUF/gpt2.gguf" elsewhere/m/moved.gguf # another model of the same path
+more='export weights back/;'
+for place in nowhere elsewhere; do
+    cd "$WORK/$place" || exit 1
+    "$PEWTER" --session far -c "tune base=700; tune base=500; $more digest" >said 2>&1 ||
+        fail "$place: $(cat said)"
+    [ "$(sed -n 's/^arm 1 .* digest //p' said)" = "$far" ] || fail "$place: other weights: $(cat said)"
+    "$PEWTER" --session words -c 'train 1; eval samples=1' >said 2>&1 || fail "$place: $(cat said)"
+    more=
+done
+cd "$WORK/nowhere" || exit 1
+for session in far words; do
+    "$PEWTER" replay "$session" --verify >said 2>&1 || fail "not equal: $(cat said)"
+done
+mv "$WORK/m/moved.gguf" "$WORK/m/away.gguf"
+rm "$WORK/elsewhere/m/moved.gguf"
+"$PEWTER" --session far -c digest >said 2>&1 && fail "opened without the file"
+said "the session needs m/moved.gguf \(SHA-256 .*\): there is no such file in $WORK/nowhere or $WORK or $WORK/elsewhere$"
+[ "$(wc -l <said)" = 1 ] || fail "more than one line: $(cat said)"

@@ -1,16 +1,55 @@
-/* import - load data of other programs: weights into the current arm, attention next to it. */
+/* import - load data of other programs: weights or a table of biases into the current arm, attention next to
+ * it. */
 #include <string.h>
 
 #include "lab/actions.h"
 
+struct table_opts {
+    int stack; /* enum pw_t5_stack */
+    int layer; /* -1: not given */
+};
+
+static const char *const stacks[] = {"decoder", "encoder", NULL};
+
+static const struct pw_opt table_opts[] = {
+    {.name = "stack",
+     .type = PW_OPT_CHOICE,
+     .offset = offsetof(struct table_opts, stack),
+     .def = "decoder",
+     .choices = stacks,
+     .help = "half of the T5; the encoder's table has buckets for keys after the query, too"},
+    {.name = "layer",
+     .type = PW_OPT_INT,
+     .offset = offsetof(struct table_opts, layer),
+     .max = PW_MAX_LAYERS - 1,
+     .help = "layer whose table it is, from 0: umT5 has one for each layer"},
+    {.name = NULL}};
+
+static enum pw_code run_table(struct pw_lab *lab, const struct pw_args *args, struct pw_err *err)
+{
+    struct table_opts o = {.layer = -1};
+    pw_opt_defaults(table_opts, &o);
+    enum pw_code code = pw_args_opts(args, table_opts, &o, err);
+    return code == PW_OK ? pw_lab_import_table(lab, pw_lab_current(lab), pw_args_word(args, 1),
+                                               (enum pw_t5_stack)o.stack, o.layer, err)
+                         : code;
+}
+
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
+    static const char *const kinds[] = {"weights", "attention", "table", NULL};
     const char *what = pw_args_word(args, 0), *path = pw_args_word(args, 1);
-    bool attention = path != NULL && strcmp(what, "attention") == 0;
-    if (path == NULL || args->n > 2 || (!attention && strcmp(what, "weights") != 0))
+    int kind = 0;
+    while (what != NULL && kinds[kind] != NULL && strcmp(what, kinds[kind]) != 0)
+        kind++;
+    bool table = kind == 2;
+    if (path == NULL || kinds[kind] == NULL || pw_args_words(args) > 2 || (!table && args->n > 2))
         return pw_fail(err, PW_EUSER,
-                       "usage: import weights FILE (safetensors) | import attention FILE|off (npz)");
-    if (!attention)
+                       "usage: import weights FILE (safetensors) | import attention FILE|off (npz) | import "
+                       "table PATH (T5) [stack=decoder|encoder] [layer=L]");
+    if (table)
+        return run_table(ctx, args, err);
+    if (kind == 0)
         return pw_lab_import_weights(ctx, path, err);
     if (strcmp(path, "off") != 0)
         return pw_lab_import_attention(ctx, path, err);
@@ -18,30 +57,44 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return PW_OK;
 }
 
+static const struct pw_opt *opts_for(const struct pw_args *so_far)
+{
+    const char *what = pw_args_word(so_far, 0);
+    return what != NULL && strcmp(what, "table") == 0 ? table_opts : NULL;
+}
+
 static void complete(struct pw_completion *c)
 {
-    if (c->at == 0) {
-        pw_complete_offer(c, "weights");
-        pw_complete_offer(c, "attention");
-    }
+    if (c->at == 0)
+        pw_complete_offer_all(c, (const char *const[]){"weights", "attention", "table", NULL});
 }
 
 const struct pw_command pw_cmd_import = {
     .name = "import",
-    .search = "load read",
-    .usage = "import weights FILE | import attention FILE|off",
+    .search = "load read t5",
+    .usage = "import weights FILE | import attention FILE|off | import table PATH [stack=decoder|encoder] "
+             "[layer=L]",
     .example = "import attention sort.npz",
-    .summary = "read weights into the current arm, or attention to compare with it",
-    .detail = "  weights F.safetensors  a file by pewter sets model, encoding and task; any other file must "
-              "have the arm's\n"
-              "                         shapes and names. The arm's other replicas are dropped.\n"
-              "  attention F.npz        probs [layers,heads,T,T] and tokens [T], from anywhere; also "
-              "[heads,T,T] and [T,T],\n"
-              "                         labels [T] and score [layers,heads,T,T]. The attention pane shows "
-              "it; i switches to\n"
-              "                         the arm's and back, c compares; off: hide it.",
+    .summary = "read weights or T5's biases into the current arm, or attention to compare with it",
+    .detail =
+        "  weights F.safetensors  a file by pewter sets model, encoding and task; any other file must "
+        "have the arm's\n"
+        "                         shapes and names. The arm's other replicas are dropped.\n"
+        "  attention F.npz        probs [layers,heads,T,T] and tokens [T], from anywhere; also "
+        "[heads,T,T] and [T,T],\n"
+        "                         labels [T] and score [layers,heads,T,T]. The attention pane shows "
+        "it; i switches to\n"
+        "                         the arm's and back, c compares; off: hide it.\n"
+        "  table PATH             the biases of a T5, mT5 or umT5: its folder, safetensors file or name in "
+        "Hugging\n"
+        "                         Face's cache. The arm's encoding becomes pe t5 with the buckets and the "
+        "maximum\n"
+        "                         distance of config.json; all other weights stay. The heads must agree. "
+        "A causal\n"
+        "                         arm takes of the encoder's table the half for keys before the query.",
     .where = PW_AT_LAB,
     .file_at = 2,
+    .opts_for = opts_for,
     .complete = complete,
     .run = run,
 };

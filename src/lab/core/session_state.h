@@ -9,6 +9,11 @@
 
 struct pw_resume;
 
+/* Folders in which a session was recorded. Terminated by NULL, owned. */
+struct pw_session_folders {
+    char *path[PW_SESSION_FOLDERS + 1];
+};
+
 /* A member of struct pw_lab. */
 struct pw_session {
     struct pw_store *store; /* NULL: not recording */
@@ -37,6 +42,9 @@ struct pw_session {
     int commands;        /* commands that have run since that checkpoint */
     double t_checkpoint; /* when the newest checkpoint began */
     double took_s;       /* how much of the lab's time it took */
+
+    struct pw_session_folders
+        folders; /* of the session that was opened: relative paths count from these, too */
 
     struct pw_resume *resume; /* the re-run of the session that is being resumed: resume.c; NULL: none */
 };

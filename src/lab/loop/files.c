@@ -38,10 +38,17 @@ static const char *instead(void *arg, const char *path)
     return lab->rerun.file(lab, path);
 }
 
+const char *const *pw_lab_file_folders(const struct pw_lab *lab)
+{
+    return (const char *const *)lab->session.folders.path;
+}
+
 void pw_lab_watch_files(struct pw_lab *lab, bool on)
 {
     bool live = lab->follow == NULL;
-    struct pw_file_watch watch = {
-        .read = live ? emit_file : NULL, .instead = live ? NULL : instead, .arg = lab};
+    struct pw_file_watch watch = {.folders = pw_lab_file_folders(lab),
+                                  .read = live ? emit_file : NULL,
+                                  .instead = live ? NULL : instead,
+                                  .arg = lab};
     pw_file_watch(on ? watch : (struct pw_file_watch){0});
 }

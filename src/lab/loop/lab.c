@@ -128,6 +128,7 @@ static enum pw_code free_lab(struct pw_lab *lab, struct pw_err *err)
 {
     enum pw_code code = pw_session_end(lab, "quit", err);
     free(lab->session.line); /* the line that was never recorded */
+    pw_session_free_folders(&lab->session.folders);
     pw_jobs_cancel(lab, PW_CHANGE_ANY);
     pw_pin_fini(&lab->pin);
     pw_lab_forget_heads(lab);

@@ -43,5 +43,7 @@ bool pw_lab_quits(struct pw_lab *lab); /* the owner is closing the lab */
 /* ---- files.c: while on, whole files that this thread reads are recorded, or are taken from the session that
  * is re-run */
 void pw_lab_watch_files(struct pw_lab *lab, bool on);
+/* Folders of the session, as struct pw_file_watch has them. */
+const char *const *pw_lab_file_folders(const struct pw_lab *lab);
 
 #endif

@@ -13,6 +13,8 @@
 #include <time.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
+#include "base/progress.h"
 #include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
 #include "lab/follow.h"
@@ -58,9 +60,10 @@ static enum pw_code get_file(void *arg, int i, void **bytes, size_t *n, struct p
     return pw_record_file(f->record, f->of->files[i], bytes, n, err);
 }
 
-enum pw_code pw_session_restore(struct pw_lab *lab, struct pw_record *record, uint64_t last,
-                                struct pw_record_cursor **cursor, uint64_t *as_of, struct pw_err *passed,
-                                struct pw_err *err)
+/* Restore the newest checkpoint at or before event `last` that can be used. */
+static enum pw_code restore_newest(struct pw_lab *lab, struct pw_record *record, uint64_t last,
+                                   struct pw_record_cursor **cursor, uint64_t *as_of, struct pw_err *passed,
+                                   struct pw_err *err)
 {
     struct pw_err why = {.msg = "it has none"};
     struct pw_event *e;
@@ -84,10 +87,22 @@ enum pw_code pw_session_restore(struct pw_lab *lab, struct pw_record *record, ui
         *cursor = NULL;
         /* An older checkpoint would fail, too. Or it is from before the model was read, and its re-run would
          * fail. */
-        if (code == PW_EDEVICE || code == PW_EMISSING)
+        if (code == PW_EDEVICE || code == PW_EMISSING || code == PW_ECANCEL)
             return pw_fail(err, code, "%s", why.msg);
     }
     return pw_fail(err, PW_EUSER, "no checkpoint of this session is usable: %.300s", why.msg);
+}
+
+enum pw_code pw_session_restore(struct pw_lab *lab, struct pw_record *record, uint64_t last,
+                                struct pw_record_cursor **cursor, uint64_t *as_of, struct pw_err *passed,
+                                struct pw_err *err)
+{
+    struct pw_file_watch before = pw_file_watch((struct pw_file_watch){0}), with = before;
+    with.folders = pw_lab_file_folders(lab);
+    pw_file_watch(with);
+    enum pw_code code = restore_newest(lab, record, last, cursor, as_of, passed, err);
+    pw_file_watch(before);
+    return code;
 }
 
 /* Find the event from which to continue: the last one, or the one at which the current arm had taken `from`
@@ -335,6 +350,10 @@ enum pw_code pw_session_open(struct pw_lab *lab, const char *name, int64_t from,
         code = pw_record_open(&r->from.record, r->from.folder, err);
     if (code == PW_OK)
         code = find_end(r, from, err);
+    struct pw_session_folders folders = {{NULL}}, before = s->folders;
+    if (code == PW_OK)
+        folders = pw_session_read_folders(r->from.record);
+    s->folders = folders;
     struct pw_store *left = s->store;
     /* the old session must not record the end of a job: it is in progress again when that session is resumed,
      * as after `quit` */
@@ -343,10 +362,15 @@ enum pw_code pw_session_open(struct pw_lab *lab, const char *name, int64_t from,
         code =
             pw_session_restore(lab, r->from.record, r->from.last, &r->from.cursor, &as_of, &r->passed, err);
     s->store = left;
+    if (code == PW_OK) /* the last point at which opening can be cancelled without a trace */
+        code = pw_progress_add(0, err);
     if (code != PW_OK) {
+        s->folders = before;
+        pw_session_free_folders(&folders);
         free_resume(r);
         return code;
     }
+    pw_session_free_folders(&before);
     pw_session_end(lab, "left for another", &r->lost);
     s->steps = lab->steps_done;
     s->commands = 0;

@@ -23,13 +23,45 @@ static void wake(void *arg)
     pthread_mutex_unlock(&lab->lock);
 }
 
+/* Fill folders with those that a new session takes over and the working directory. Returns their number; *cwd
+ * is freed by the caller. */
+static int list_folders(const struct pw_lab *lab, bool create, const char **folders, char **cwd)
+{
+    int n = 0;
+    for (; create && lab->session.folders.path[n] != NULL && n + 1 < PW_SESSION_FOLDERS; n++)
+        folders[n] = lab->session.folders.path[n];
+    *cwd = getcwd(NULL, 0);
+    if (*cwd != NULL && (*cwd)[0] == '/')
+        folders[n++] = *cwd;
+    return n;
+}
+
+struct pw_session_folders pw_session_read_folders(struct pw_record *r)
+{
+    struct pw_session_folders x = {{NULL}};
+    pw_record_folders(r, x.path);
+    return x;
+}
+
+void pw_session_free_folders(struct pw_session_folders *x)
+{
+    for (int i = 0; x->path[i] != NULL; i++)
+        free(x->path[i]);
+    x->path[0] = NULL;
+}
+
 enum pw_code pw_session_attach(struct pw_lab *lab, const char *folder, bool create, struct pw_store **store,
                                struct pw_err *err)
 {
     char device[PW_LINE];
+    const char *folders[PW_SESSION_FOLDERS];
+    char *cwd;
+    int n = list_folders(lab, create, folders, &cwd);
     pw_lab_place(lab, device, sizeof device);
     struct pw_store_config cfg = {.folder = folder,
                                   .create = create,
+                                  .folders = folders,
+                                  .n_folders = n,
                                   .env = {.pewter = PEWTER_VERSION,
                                           .bits = lab->ops->portable ? "portable" : "machine",
                                           .device = device,
@@ -38,7 +70,9 @@ enum pw_code pw_session_attach(struct pw_lab *lab, const char *folder, bool crea
                                           .kernel_abi = PW_BITS},
                                   .wake = wake,
                                   .wake_arg = lab};
-    return pw_store_open(store, &cfg, err);
+    enum pw_code code = pw_store_open(store, &cfg, err);
+    free(cwd);
+    return code;
 }
 
 enum pw_code pw_session_end(struct pw_lab *lab, const char *exit, struct pw_err *err)

@@ -28,6 +28,8 @@ void pw_session_emit(struct pw_lab *lab, bool fresh);
  * touched. */
 enum pw_code pw_session_attach(struct pw_lab *lab, const char *folder, bool create, struct pw_store **store,
                                struct pw_err *err);
+struct pw_session_folders pw_session_read_folders(struct pw_record *r);
+void pw_session_free_folders(struct pw_session_folders *x);
 
 /* ---- checkpoint.c */
 /* Do the pending work: begin or finish a checkpoint, emit changes of the session's state. Call between two

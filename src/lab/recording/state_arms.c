@@ -22,8 +22,8 @@
 /* enum pw_until, the values that arms have */
 static const char *const untils[] = {"step", "acc", "loss", "flops", NULL};
 
-static const char *const alterations[] = {"not",   "task",       "optim", "heads",
-                                          "tuned", "transplant", "file",  NULL};
+static const char *const alterations[] = {"not",        "task", "optim", "heads", "tuned",
+                                          "transplant", "file", "table", NULL};
 
 #define ALTERED "altered"
 #define SOURCE  "source"
@@ -174,7 +174,7 @@ static enum pw_code build(struct pw_lab *next, struct pw_replica *a, const struc
     if (code == PW_OK && info->source != NULL)
         code = pw_lab_build_foreign(next, &fresh, a, files->f, info->source->pe, err);
     else if (code == PW_OK)
-        code = pw_lab_build_replica(next, &fresh, a, err);
+        code = pw_lab_build_blank(next, &fresh, a, err);
     if (code != PW_OK)
         return code;
     code = pw_checkpoint_load(c, fresh.model, err);

@@ -31,30 +31,38 @@ static enum pw_code fail_file(const struct pw_source_files *s, int i, const char
     return code;
 }
 
+/* Names the folders in which a relative path was looked for. */
 static enum pw_code fail_missing(const struct pw_source_files *s, int i, struct pw_err *err)
 {
+    const char *const *folders = pw_file_folders();
     struct pw_str why = {0};
-    char *folder = s->path[0] != '/' ? getcwd(NULL, 0) : NULL; /* the path is as the user typed it */
+    char *here = s->path[0] != '/' ? getcwd(NULL, 0) : NULL;
     pw_str_add(&why, "there is no such file");
-    if (folder != NULL)
-        pw_str_add(&why, " (pewter runs in %.120s)", folder);
+    if (here != NULL)
+        pw_str_add(&why, " in %.100s", here);
+    for (int k = 0; here != NULL && folders != NULL && folders[k] != NULL; k++)
+        if (strcmp(folders[k], here) != 0)
+            pw_str_add(&why, " or %.100s", folders[k]);
     enum pw_code code = fail_file(s, i, why.s, err);
     pw_str_fini(&why);
-    free(folder);
+    free(here);
     return code;
 }
 
-/* Checks existence and size of every file. */
-static enum pw_code check_files(const struct pw_source_files *s, struct pw_err *err)
+/* Checks existence and size of every file. *missing: the index of one that does not exist; -1: all do. */
+static enum pw_code check_files(const struct pw_source_files *s, int *missing, struct pw_err *err)
 {
+    *missing = -1;
     for (int i = 0; i < s->n; i++) {
         struct pw_str path = {0};
         struct stat st;
         add_path(&path, s, i);
         bool exists = stat(path.s, &st) == 0;
         pw_str_fini(&path);
-        if (!exists)
-            return fail_missing(s, i, err);
+        if (!exists) {
+            *missing = i;
+            return PW_EMISSING;
+        }
         if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size != s->files[i].bytes)
             return fail_file(s, i, "the file there has other content", err);
     }
@@ -72,19 +80,16 @@ static enum pw_code check_content(const struct pw_source_files *s, const struct 
     return PW_OK;
 }
 
-enum pw_code pw_state_open_source(struct pw_foreign **out, const struct pw_source_files *s,
-                                  struct pw_err *err)
+/* Opens the files at one place. */
+static enum pw_code open_at(struct pw_foreign **out, const struct pw_source_files *s, int *missing,
+                            struct pw_err *err)
 {
     struct pw_err why;
-    *out = NULL;
-    enum pw_code code = check_files(s, err);
+    enum pw_code code = check_files(s, missing, err);
     if (code != PW_OK)
         return code;
-    /* no command reads these files, so the session does not record it */
-    struct pw_file_watch watch = pw_file_watch((struct pw_file_watch){0});
     code = pw_foreign_open(out, s->path, true, &why);
-    pw_file_watch(watch);
-    if (code == PW_ENOMEM)
+    if (code == PW_ENOMEM || code == PW_ECANCEL)
         return pw_fail(err, code, "%s", why.msg);
     if (code != PW_OK)
         return fail_file(s, 0, why.msg, err);
@@ -94,6 +99,36 @@ enum pw_code pw_state_open_source(struct pw_foreign **out, const struct pw_sourc
         *out = NULL;
     }
     return code;
+}
+
+/* A relative path counts from the working directory, then from the folders in which the session was recorded.
+ * The first place with the recorded content counts. */
+enum pw_code pw_state_open_source(struct pw_foreign **out, const struct pw_source_files *s,
+                                  struct pw_err *err)
+{
+    /* no command reads these files, so the session does not record it */
+    struct pw_file_watch watch = pw_file_watch((struct pw_file_watch){0});
+    const char *const *folders = s->path[0] != '/' ? watch.folders : NULL;
+    struct pw_err other = {.msg = ""};
+    int missing, first;
+    *out = NULL;
+    enum pw_code code = open_at(out, s, &first, &other);
+    for (int k = 0; code == PW_EMISSING && folders != NULL && folders[k] != NULL; k++) {
+        struct pw_str place = {0};
+        struct pw_source_files there = *s;
+        struct pw_err why = {.msg = ""};
+        pw_str_add(&place, "%s/%s", folders[k], s->path);
+        there.path = place.s;
+        code = open_at(out, &there, &missing, &why);
+        bool first_reason = missing < 0 && other.msg[0] == '\0';
+        if (code != PW_OK && (code != PW_EMISSING || first_reason))
+            other = why;
+        pw_str_fini(&place);
+    }
+    pw_file_watch(watch);
+    if (code == PW_EMISSING && other.msg[0] == '\0')
+        return fail_missing(s, first, err);
+    return code == PW_OK ? PW_OK : pw_fail(err, code, "%s", other.msg);
 }
 
 static enum pw_code check_image(const void *bytes, size_t n, struct pw_err *err)

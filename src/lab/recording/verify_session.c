@@ -97,6 +97,8 @@ enum pw_code pw_session_verify(struct pw_lab *lab, const char *name, int64_t fro
     if (code == PW_OK)
         pw_record_info(x->from.record, &x->info);
     if (code == PW_OK)
+        lab->session.folders = pw_session_read_folders(x->from.record);
+    if (code == PW_OK)
         code = begin_verification(lab, x, from, &first, err);
     if (code != PW_OK) {
         free_verification(x);

@@ -38,7 +38,7 @@ static enum pw_code load(struct pw_lab *lab, const struct pw_checkpoint *c, cons
     if (info->has_config && info->config.vocab != lab->tasks.vocab.n)
         return pw_fail(err, PW_EUSER, "%s: a model of %d tokens; the task has %d", path, info->config.vocab,
                        lab->tasks.vocab.n);
-    enum pw_code code = pw_lab_build_replica(lab, fresh, settings, err);
+    enum pw_code code = pw_lab_build_blank(lab, fresh, settings, err);
     if (code != PW_OK)
         return code;
     fresh->step = fresh->flops_from = info->step;

@@ -201,7 +201,8 @@ static enum pw_code same_throughout(const struct pw_replica *a, struct pw_err *e
                                       [PW_ALTERED_TUNED] = "its encoding was tuned during training",
                                       [PW_ALTERED_TRANSPLANT] =
                                           "its encoding was transplanted from another arm",
-                                      [PW_ALTERED_FILE] = "its weights come from a file"};
+                                      [PW_ALTERED_FILE] = "its weights come from a file",
+                                      [PW_ALTERED_TABLE] = "its table of biases comes from a file"};
     const char *what = a->swaps > 0 ? "its encoding was swapped" : how[a->altered];
     return what == NULL ? PW_OK : pw_fail(err, PW_EUSER, "%s; the study needs one run from step 0", what);
 }
