@@ -1,4 +1,5 @@
-/* attention_bench.h - the attention pane on a canvas, without a terminal: keys are pressed and its text is read. */
+/* attention_bench.h - the attention pane on a canvas, without a terminal: keys are pressed and its text is
+ * read. */
 #ifndef ATTENTION_BENCH_H
 #define ATTENTION_BENCH_H
 #include <setjmp.h>

@@ -1,5 +1,5 @@
-/* test_history_file.c - tests the file of the command line's history: its order, its length, its permissions, and what
- * happens where it can't be made. */
+/* test_history_file.c - tests the file of the command line's history: its order, its length, its permissions,
+ * and what happens where it can't be made. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
