@@ -240,7 +240,7 @@ static enum pw_code fill(void *arg, const struct pw_param *p, float *out, bool *
     struct pw_weights_tensor *t;
     const struct pw_map_row *row = NULL;
     *filled = false;
-    if (p->pe && !x->own_pe)
+    if (p->adapter || (p->pe && !x->own_pe))
         return PW_OK;
     enum pw_code code = pw_map_find(&x->f->map, p, &t, &row, err);
     *filled = t != NULL || !p->pe;

@@ -209,7 +209,7 @@ static enum pw_code check_shape(const struct pw_foreign *f, const struct pw_conf
                        f->info.cfg.vocab);
     for (const struct pw_opt *o = pw_config_opts; o->name != NULL && code == PW_OK; o++) {
         if (strcmp(o->name, "context") == 0 || strcmp(o->name, "dropout") == 0 ||
-            strcmp(o->name, "init") == 0)
+            strcmp(o->name, "init") == 0 || strcmp(o->name, "adapter") == 0)
             continue;
         pw_str_clear(&theirs);
         pw_str_clear(&ours);

@@ -88,6 +88,8 @@ static enum pw_code list_tensors(struct writing *w, struct pw_err *err)
         const struct pw_param *p = &w->params[i];
         const char *key = key_of(w, p);
         w->targets[i].tensor = -1;
+        if (p->adapter) /* it is written with its matrix */
+            continue;
         if (key != NULL && !cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(w->to.config, key)))
             continue;
         const struct pw_map_row *row = pw_map_row_of(&w->to.map, p, w->to.info.cfg.post_norm, name);
@@ -114,7 +116,7 @@ static const void *fill_tensor(void *arg, int i)
     for (int k = 0; k < w->n; k++) {
         if (w->targets[k].tensor != i)
             continue;
-        pw_model_read(w->m, w->values, w->params[k].offset, pw_param_count(&w->params[k]));
+        pw_model_read_acting(w->m, w->values, w->params[k].offset, pw_param_count(&w->params[k]));
         pw_map_put(&w->to.map, &w->params[k], &w->to.info.cfg, w->targets[k].row, w->order, w->values,
                    w->out);
     }

@@ -63,6 +63,8 @@ enum pw_code pw_lab_need_replica(struct pw_lab *lab, const struct pw_replica *ar
                                  int replica, struct pw_err *err);
 /* Returns the name of its preset, or of the theorem that it was constructed from. */
 const char *pw_lab_shape(const struct pw_replica *arm);
+/* Writes ", adapter=8", or "" without an adapter. */
+void pw_lab_adapter_text(char dst[32], const struct pw_replica *arm);
 /* Replace all arms by n fresh ones with the current arm's model and `seeds` replicas each. own_batches:
  * replicas of an arm also differ in their training samples. This stays so for these arms and for arms derived
  * from them. */
@@ -128,8 +130,9 @@ void pw_lab_warn_of_length(struct pw_lab *lab, const struct pw_replica *arm);
 enum pw_code pw_lab_tune(struct pw_lab *lab, struct pw_replica *arm, const char *text, struct pw_err *err);
 /* Give an arm the parameters of another arm's encoding, which must be the same encoding of the same shape. */
 enum pw_code pw_lab_transplant(struct pw_lab *lab, struct pw_replica *arm, int from, struct pw_err *err);
-/* Change the optimiser settings of an arm, from the next step on. Fails if memory does not suffice for a
- * larger batch. */
+/* Change the optimiser settings of an arm, from the next step on. trains=adapter gives its models a low-rank
+ * adapter, unless they have one. Fails if memory does not suffice for that or for a larger batch, or if they
+ * have one of another rank. */
 enum pw_code pw_lab_set_optim(struct pw_lab *lab, const struct pw_replica *arm, const struct pw_optim *optim,
                               struct pw_err *err);
 /* Rebuild an arm, or (0) all arms, with fresh weights and the present settings. */

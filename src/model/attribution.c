@@ -9,13 +9,15 @@
 #include "base/alloc.h"
 #include "model/model_int.h"
 
-/* Sets *p to the parameters on the host. */
+/* Sets *p to the parameters on the host, matrices with their adapters. */
 static enum pw_code weights(struct pw_model *m, const float **p, struct pw_err *err)
 {
-    *p = m->ops->host ? m->p : m->host;
-    if (m->ops->host)
+    bool there = m->ops->host && m->cfg.adapter == 0;
+
+    *p = there ? m->p : m->host;
+    if (there)
         return PW_OK;
-    pw_model_get(m, m->host, NULL, NULL);
+    pw_model_get_acting(m, m->host);
     return m->ops->sync(m->be, err);
 }
 

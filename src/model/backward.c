@@ -166,12 +166,17 @@ static const float *d_hidden(struct pw_model *m, struct pw_ctx *c, struct pw_wor
     return w->d_pre;
 }
 
-/* Adds the gradient of a linear layer's weights and bias. It is left out where steps don't change them. */
-static void d_weights(struct pw_model *m, struct pw_ctx *c, const struct pw_slot *to, float *dw, size_t bias,
-                      const float *dy, const float *x, int out, int in, int R)
+/* Adds the gradient of matrix k of layer l, of its bias, and of its adapter. Those that steps don't change
+ * are left out. */
+static void d_weights(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_slot *to,
+                      int l, int k, size_t bias, const float *dy, const float *x, int R)
 {
+    const struct pw_mat *mat = &m->mats[l * PW_MATS + k];
+
     if (m->trains == PW_TRAINS_ALL)
-        m->ops->linear_dw(c, dw, pw_at(to->grad, bias), dy, x, to->summed, out, in, R);
+        m->ops->linear_dw(c, to->grad + pw_mat_at(&m->lay.layer[l], k), pw_at(to->grad, bias), dy, x,
+                          to->summed, mat->out, mat->in, R);
+    pw_adapter_gradient(m, c, w, to, l, k, dy, x, R);
 }
 
 /* Returns the accumulator of layer l for a learned table; NULL: it is not learned. */
@@ -217,7 +222,7 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l
     const struct pw_acts *a = &w->acts[l];
     const struct pw_batch_plan *plan = &m->step_plan;
     const int *pos = plan->dev + plan->pos + k->row;
-    int C = cfg->width, H = cfg->heads, D = cfg->head_width, F = cfg->ffn, R = k->n_rows;
+    int C = cfg->width, R = k->n_rows;
     struct pw_seqs seqs = pw_chunk_seqs(plan, k);
     struct pw_attn attn = pw_model_attn(m, l);
     enum pw_norm kind = (enum pw_norm)cfg->norm, kind1 = cfg->norm_at == 0 ? kind : PW_NORM_NONE;
@@ -230,9 +235,9 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l
     const float *d = branch(m, c, w, pw_model_drop(m, &drop, l, PW_DROP_MLP, k->row), R), *d_up, *d_proj;
 
     d = before_norm(m, c, w, d, a->post2, a->post2_stat, at->post2, at->post2_bias, to, R);
-    d_weights(m, c, to, slot + at->down, at->down_bias, d, a->hid, C, F, R);
+    d_weights(m, c, w, to, l, PW_MAT_DOWN, at->down_bias, d, a->hid, R);
     d_up = d_hidden(m, c, w, l, k, d);
-    d_weights(m, c, to, slot + at->up, at->up_bias, d_up, shared ? a->n1 : a->n2, pw_up_rows(cfg), C, R);
+    d_weights(m, c, w, to, l, PW_MAT_UP, at->up_bias, d_up, shared ? a->n1 : a->n2, R);
     ops->linear_dx(c, d_n2, d_up, &mat[PW_MAT_UP], PW_ACT_NONE, NULL, 1, R);
     if (!parallel)
         ops->norm_bwd(c, w->d, pw_at(slot, at->norm2), pw_at(slot, at->norm2_bias), d_n2, a->mid, a->stat2,
@@ -240,14 +245,14 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l
 
     d = branch(m, c, w, pw_model_drop(m, &drop, l, PW_DROP_ATTN, k->row), R);
     d = before_norm(m, c, w, d, a->post1, a->post1_stat, at->post1, at->post1_bias, to, R);
-    d_weights(m, c, to, slot + at->o, at->o_bias, d, a->z, C, H * D, R);
+    d_weights(m, c, w, to, l, PW_MAT_O, at->o_bias, d, a->z, R);
     ops->linear_dx(c, w->d_z, d, &mat[PW_MAT_O], PW_ACT_NONE, NULL, 1, R);
     pw_replaced_put(m, c, w->d_z, l, pos, R, true);
     attn.drop = pw_model_drop(m, &drop, l, PW_DROP_PROBS, k->row);
     ops->attention_bwd(c, w->d_qkv, d_bias, d_keys, w->d_z, a->z, a->qkv, a->save, &attn, pos, &seqs);
     turn_back(m, c, w, l, attn.turn, pos, to, R);
     d_proj = d_project(m, c, w, l, to, R);
-    d_weights(m, c, to, slot + at->qkv, at->qkv_bias, d_proj, a->n1, pw_qkv_rows(cfg), C, R);
+    d_weights(m, c, w, to, l, PW_MAT_QKV, at->qkv_bias, d_proj, a->n1, R);
     ops->linear_dx(c, w->d_norm, d_proj, &mat[PW_MAT_QKV], PW_ACT_NONE, NULL, 1, R);
     if (shared)
         ops->add(c, w->d_norm, d_n2, (size_t)R * C);
@@ -271,8 +276,9 @@ void pw_backward_head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, c
     ops->zero(c, w->d_picked, (size_t)N * C);
     if (m->cfg.logit_cap > 0)
         ops->cap_bwd(c, w->d_logits, w->logits, m->cfg.logit_cap, (size_t)N * V);
-    d_weights(m, c, to, to->head != NULL ? to->head : slot + m->lay.head, m->lay.head_bias, w->d_logits,
-              w->normed, V, C, N);
+    if (m->trains == PW_TRAINS_ALL)
+        ops->linear_dw(c, to->head != NULL ? to->head : slot + m->lay.head, pw_at(slot, m->lay.head_bias),
+                       w->d_logits, w->normed, to->summed, V, C, N);
     ops->linear_dx(c, w->d_normed, w->d_logits, head, PW_ACT_NONE, NULL, 1, N);
     if (pw_model_drop(m, &drop, 0, PW_DROP_FINAL, k->scored) != NULL)
         ops->dropout(c, w->d_normed, w->d_normed, &drop, NULL, N, C);

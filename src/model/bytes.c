@@ -22,12 +22,13 @@ static void outline(struct pw_model *m, const struct pw_backend_ops *ops, const 
 static size_t pack_floats(const struct pw_model *m, bool backward)
 {
     const struct pw_config *cfg = &m->cfg;
-    int C = cfg->width, HD = cfg->heads * cfg->head_width, F = cfg->ffn;
-    size_t (*floats)(int out, int in, bool backward) = m->ops->mat_pack_floats;
+    size_t sum = 0;
 
-    return (size_t)cfg->layers * (floats(pw_qkv_rows(cfg), C, backward) + floats(C, HD, backward) +
-                                  floats(pw_up_rows(cfg), C, backward) + floats(C, F, backward)) +
-           floats(cfg->vocab, C, backward);
+    for (int k = 0; k < PW_MATS; k++) {
+        struct pw_shape s = pw_mat_shape(cfg, k);
+        sum += m->ops->mat_pack_floats(s.out, s.in, backward);
+    }
+    return (size_t)cfg->layers * sum + m->ops->mat_pack_floats(cfg->vocab, cfg->width, backward);
 }
 
 static size_t table_floats(const struct pw_model *m)
@@ -107,6 +108,7 @@ size_t pw_model_bytes(const struct pw_backend_ops *ops, const struct pw_config *
         more = pw_stage_bytes(pe->pe, batch, batch * T, 1 + pw_model_group(&m));
         more += 2 * (size_t)batch * sizeof(struct pw_chunk) + beside(&m, batch, T) + acts;
     }
+    more += pw_adapters_bytes(&m);
     pw_layout_fini(&m.lay);
     pw_ids_fini(&m);
     return floats * sizeof(float) + more;

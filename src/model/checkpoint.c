@@ -133,10 +133,12 @@ struct loading {
     const struct pw_checkpoint *c;
     struct pw_model *m;
     bool *taken; /* [c->st.n] */
-    /* [size]; moments are zero if the file has none: the optimiser starts fresh. NULL: the model keeps its
-     * weights, or has no moments */
+    size_t
+        *place; /* [n] of pw_checkpoint_places: tensors of a file that refers to other files are in those */
+    size_t floats; /* of a set */
+    /* [floats]; moments are zero if the file has none: the optimiser starts fresh. NULL: the model has no
+     * moments */
     float *values[PW_SETS];
-    float *pe;       /* [size - core] of a file that refers to other files: the encoding's parameters */
     int64_t *counts; /* [n] by name order */
     int64_t met[2], *seqs, *ids;
     double *grad;
@@ -181,14 +183,11 @@ static enum pw_code take_set(struct loading *x, int set, struct pw_err *err)
 
     for (int i = 0; i < x->m->lay.n && code == PW_OK; i++) {
         const struct pw_param *p = &x->m->lay.params[i];
-        const struct pw_source_files *source = set == PW_SET_PARAMS ? x->c->info.source : NULL;
-        float *to = source != NULL ? x->pe : x->values[set];
         int64_t dims[4];
         int n = pw_param_dims(p, dims);
-        if (source != NULL && (source->pe || !p->pe))
-            continue;
-        code = take(x, to + (p->offset - (source != NULL ? x->m->lay.core : 0)), pw_tensor_name(set, p).text,
-                    PW_ST_F32, n, dims, err);
+        if (x->place[i] != PW_ABSENT)
+            code =
+                take(x, x->values[set] + x->place[i], pw_tensor_name(set, p).text, PW_ST_F32, n, dims, err);
     }
     return code;
 }
@@ -296,6 +295,22 @@ static enum pw_code check_surplus(const struct loading *x, bool more, struct pw_
     return PW_OK;
 }
 
+/* Names of tensors that the model's files don't have must be those of its parameters. */
+static enum pw_code check_own(const struct loading *x, const struct pw_source_files *s, struct pw_err *err)
+{
+    for (int k = 0; k < s->n_own; k++) {
+        bool found = false;
+        for (int i = 0; i < x->m->lay.n && !found; i++) {
+            const struct pw_param *p = &x->m->lay.params[i];
+            found = strcmp(p->name, s->own[k]) == 0 && !p->pe && !p->adapter;
+        }
+        if (!found)
+            return pw_fail(err, PW_EUSER, "%s: pewter.source: own has '%s', which is no weight of this model",
+                           x->c->path, s->own[k]);
+    }
+    return PW_OK;
+}
+
 /* Weights that the file refers to must be in the model already. */
 static enum pw_code check_source(const struct loading *x, bool resumable, struct pw_err *err)
 {
@@ -303,14 +318,14 @@ static enum pw_code check_source(const struct loading *x, bool resumable, struct
 
     if (there == NULL)
         return PW_OK;
-    if (resumable)
+    if (resumable && x->floats == 0)
         return pw_fail(err, PW_EUSER, "%s: has moments, but pewter.source in place of weights", x->c->path);
-    if (here == NULL || !here->pe || !pw_source_same(here, there))
+    if (here == NULL || !here->pe || here->n_own > 0 || !pw_source_same(here, there))
         return pw_fail(err, PW_EUSER,
                        "%s: has no weights: it is part of a session, and refers to those of %.160s; 'model "
                        "from=' reads them",
                        x->c->path, there->path);
-    return PW_OK;
+    return check_own(x, there, err);
 }
 
 /* Takes everything from the file. The groups met.* and heads.*, which only images
@@ -337,19 +352,33 @@ static enum pw_code take_all(struct loading *x, bool resumable, struct pw_err *e
     return code;
 }
 
+/* Puts the tensors that the file has into a model that has the others already. */
+static void put_own(const struct loading *x, bool moments)
+{
+    struct pw_model *m = x->m;
+    float *const to[PW_SETS] = {m->p, m->m, m->v};
+
+    memset(m->host, 0, m->lay.size * sizeof *m->host);
+    pw_model_put(m, NULL, moments ? m->host : NULL, moments ? m->host : NULL);
+    for (int s = 0; s < (moments ? PW_SETS : 1); s++)
+        for (int i = 0; i < m->lay.n; i++)
+            if (x->place[i] != PW_ABSENT)
+                m->ops->upload(m->be, to[s] + m->lay.params[i].offset, x->values[s] + x->place[i],
+                               pw_param_count(&m->lay.params[i]) * sizeof(float));
+    pw_model_set_source(m, x->c->info.source); /* its path is that of the file, too */
+}
+
 /* Puts the contents into the model; cannot fail. */
 static void put(struct loading *x, bool resumable, const int *order)
 {
     struct pw_model *m = x->m;
 
     bool moments = m->m != NULL; /* without: they are zeros in the file, too */
-    pw_model_put(m, x->values[PW_SET_PARAMS], moments ? x->values[PW_SET_M] : NULL,
-                 moments ? x->values[PW_SET_V] : NULL);
-    if (x->c->info.source != NULL) {
-        if (!x->c->info.source->pe)
-            m->ops->upload(m->be, m->p + m->lay.core, x->pe, (m->lay.size - m->lay.core) * sizeof *x->pe);
-        pw_model_set_source(m, x->c->info.source); /* its path is that of the file, too */
-    }
+    if (x->c->info.source != NULL)
+        put_own(x, moments);
+    else
+        pw_model_put(m, x->values[PW_SET_PARAMS], moments ? x->values[PW_SET_M] : NULL,
+                     moments ? x->values[PW_SET_V] : NULL);
     for (int i = 0; i < m->lay.n; i++)
         m->lay.params[order[i]].t = x->counts[i];
     m->steps = resumable ? x->c->counts.taken : 0;
@@ -371,16 +400,18 @@ enum pw_code pw_checkpoint_load(const struct pw_checkpoint *c, struct pw_model *
                         .seqs = calloc((size_t)m->cfg.context + 1, sizeof *x.seqs),
                         .ids = calloc(2 * (size_t)m->cfg.context, sizeof *x.ids),
                         .grad = calloc(learned + 1, sizeof *x.grad),
-                        .pe = calloc(learned + 1, sizeof *x.pe)};
+                        .place = calloc((size_t)m->lay.n, sizeof *x.place)};
     enum pw_code code;
 
+    if (x.place != NULL)
+        x.floats = pw_checkpoint_places(&m->lay, c->info.source, x.place);
     for (int s = 0; s < PW_SETS; s++) {
-        if (s == PW_SET_PARAMS ? c->info.source != NULL : !resumable && m->m == NULL)
+        if (s != PW_SET_PARAMS && !resumable && m->m == NULL)
             continue;
-        x.values[s] = calloc(m->lay.size, sizeof(float));
+        x.values[s] = calloc(x.floats + 1, sizeof(float));
         room = room && x.values[s] != NULL;
     }
-    if (room && x.pe != NULL && x.taken != NULL && x.counts != NULL && x.seqs != NULL && x.ids != NULL &&
+    if (room && x.place != NULL && x.taken != NULL && x.counts != NULL && x.seqs != NULL && x.ids != NULL &&
         x.grad != NULL)
         code = take_all(&x, resumable, err);
     else
@@ -399,7 +430,7 @@ enum pw_code pw_checkpoint_load(const struct pw_checkpoint *c, struct pw_model *
     free(x.seqs);
     free(x.ids);
     free(x.grad);
-    free(x.pe);
+    free(x.place);
     free(order);
     return code;
 }

@@ -35,8 +35,8 @@ enum pw_code pw_checkpoint_save(struct pw_model *m, const char *path, const stru
 
 /* Builds a complete resumable file in memory. It also holds the rest of m's behaviour and display: what was
  * seen in training (pw_model_seen) and replaced heads. Moments and counts that are all zero are left out. In
- * place of weights that are as a file of another program gives them (pw_model_source), it refers to the file.
- * The caller frees *bytes [*n]; NULL on failure. */
+ * place of tensors that no step may have changed since a file of another program gave them (pw_model_source),
+ * it refers to the file. The caller frees *bytes [*n]; NULL on failure. */
 enum pw_code pw_checkpoint_image(struct pw_model *m, const struct pw_checkpoint_info *info, void **bytes,
                                  size_t *n, struct pw_err *err);
 /* The same with nothing left out, as version 0.1 wrote it: for comparison with its files. */
@@ -64,7 +64,8 @@ void pw_checkpoint_close(struct pw_checkpoint *c); /* NULL is a no-op */
  * tensor, an unknown tensor or another shape is PW_EUSER with the tensor's name; m is then unchanged.
  *
  * If the file refers to other files (its info's source), m must have been made of them: pw_model_source has
- * the same files. Then m keeps its weights, and also the encoding's parameters if source->pe. */
+ * the same files, and no step has changed m. Then m keeps the tensors that the source owns not (source.h),
+ * and their moments become 0. */
 enum pw_code pw_checkpoint_load(const struct pw_checkpoint *c, struct pw_model *m, struct pw_err *err);
 
 #endif

@@ -24,4 +24,9 @@ struct pw_tensor_name {
 };
 struct pw_tensor_name pw_tensor_name(int set, const struct pw_param *p);
 
+/* Writes to at [lay->n] where values and moments of each tensor are among those in a file, one after the
+ * other in the order of the parameters; PW_ABSENT: not in the file, because the files of s have the tensor. s
+ * NULL: all are in the file. Returns the floats of a set. */
+size_t pw_checkpoint_places(const struct pw_param_layout *lay, const struct pw_source_files *s, size_t *at);
+
 #endif

@@ -5,8 +5,9 @@
  * follow). An image also holds the rest of a model's behaviour and display: the counts of what was seen in
  * training, and replaced heads.
  *
- * An image omits the weights of a model that is as a file of another program gives it (source.h), and moments
- * and counts that are all zero. Values alone decide this, so equal models give equal images. */
+ * An image omits the tensors that no step has changed since a file of another program gave them (source.h),
+ * with their moments, and moments and counts that are all zero. So equal models with equal histories give
+ * equal images. */
 #include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,17 +22,17 @@ enum what { WEIGHTS, RESUMABLE, IMAGE, WHOLE_IMAGE };
 
 /* The sets of tensors and groups of counts in a file. */
 struct extent {
-    bool core, pe; /* the parameters of the model; those of its encoding */
-    bool moments;  /* with the step counts */
+    bool moments; /* with the step counts */
     bool met, heads;
 };
 
 /* Host copies, and the list of tensors that points into them and into names. */
 struct parts {
     struct extent has;
-    float *
-        values[PW_SETS]; /* [size]; NULL: not in the file; of the encoding's parameters alone [size - core] */
-    int64_t *t;          /* [n] in name order */
+    size_t *place;          /* [n] of pw_checkpoint_places */
+    size_t floats;          /* of a set */
+    float *values[PW_SETS]; /* [floats]; NULL: not in the file */
+    int64_t *t;             /* [n] in name order */
     int64_t met[2];
     int64_t *as, *at; /* [L,H]; NULL: no head is replaced */
     float *tables;    /* [n_tables,context,D] */
@@ -50,8 +51,21 @@ struct pw_tensor_name pw_tensor_name(int set, const struct pw_param *p)
     return n;
 }
 
+size_t pw_checkpoint_places(const struct pw_param_layout *lay, const struct pw_source_files *s, size_t *at)
+{
+    size_t floats = 0;
+
+    for (int i = 0; i < lay->n; i++) {
+        bool in = s == NULL || pw_source_owns(s, &lay->params[i]);
+        at[i] = in ? floats : PW_ABSENT;
+        floats += in ? pw_param_count(&lay->params[i]) : 0;
+    }
+    return floats;
+}
+
 static void parts_fini(struct parts *x)
 {
+    free(x->place);
     for (int s = 0; s < PW_SETS; s++)
         free(x->values[s]);
     free(x->t);
@@ -92,13 +106,13 @@ static bool has_steps(const struct pw_model *m)
 }
 
 /* Returns true if the model is as before its first step: its moments and step counts are zeros. x has copies
- * of the moments, if the model has any. */
+ * of the moments that can differ from zero, if the model has any. */
 static bool is_fresh(const struct parts *x, const struct pw_model *m)
 {
     bool zero = !has_steps(m);
 
     for (int s = PW_SET_M; s < PW_SETS && zero && m->m != NULL; s++)
-        for (size_t i = 0; i < m->lay.size && zero; i++)
+        for (size_t i = 0; i < x->floats && zero; i++)
             zero = memcmp(&x->values[s][i], &(float){0}, sizeof(float)) == 0;
     return zero;
 }
@@ -106,15 +120,12 @@ static bool is_fresh(const struct parts *x, const struct pw_model *m)
 /* Says what the file contains, as far as the model's moments do not decide it. */
 static struct extent extent_of(const struct pw_model *m, enum what what)
 {
-    struct extent has = {.core = true, .pe = true, .moments = what != WEIGHTS};
+    struct extent has = {.moments = what != WEIGHTS};
 
     if (what >= IMAGE)
         has.met = has.heads = true;
-    if (what != IMAGE)
-        return has;
-    has.core = m->source == NULL;
-    has.pe = m->lay.size > m->lay.core && (m->source == NULL || !m->source->pe);
-    has.met = m->met.steps > 0;
+    if (what == IMAGE)
+        has.met = m->met.steps > 0;
     return has;
 }
 
@@ -125,15 +136,18 @@ static bool parts_alloc(struct parts *x, const struct pw_model *m, enum what wha
     bool without = what == WEIGHTS || (what == IMAGE && m->m == NULL && !has_steps(m));
 
     *x = (struct parts){.has = extent_of(m, what), .t = calloc(n, sizeof *x->t)};
+    x->place = calloc(n, sizeof *x->place);
     x->list = calloc(PW_SETS * n + OTHERS, sizeof *x->list);
     x->names = calloc(PW_SETS * n, sizeof *x->names);
-    for (int s = x->has.core || x->has.pe ? 0 : 1; s < (without ? 1 : PW_SETS); s++) {
-        size_t floats = m->lay.size - (x->has.core || s > 0 ? 0 : m->lay.core);
-        x->values[s] = malloc(floats * sizeof(float));
+    if (x->t == NULL || x->place == NULL || x->list == NULL || x->names == NULL)
+        return false;
+    x->floats = pw_checkpoint_places(&m->lay, what == IMAGE ? m->source : NULL, x->place);
+    for (int s = 0; s < (without ? 1 : PW_SETS); s++) {
+        x->values[s] = malloc((x->floats + 1) * sizeof(float));
         if (x->values[s] == NULL)
             return false;
     }
-    return x->t != NULL && x->list != NULL && x->names != NULL && (!x->has.heads || heads_alloc(x, m));
+    return !x->has.heads || heads_alloc(x, m);
 }
 
 /* Appends a tensor; dims ends with a 0. */
@@ -192,17 +206,15 @@ static void add_heads(struct parts *x, struct pw_model *m)
 
 static void add_values(struct parts *x, const struct pw_model *m, const int *order, int set)
 {
-    size_t first = set == PW_SET_PARAMS && !x->has.core ? m->lay.core : 0;
-
     for (int i = 0; i < m->lay.n; i++) {
         const struct pw_param *p = &m->lay.params[order[i]];
-        if (set == PW_SET_PARAMS && !(p->pe ? x->has.pe : x->has.core))
+        if (x->place[order[i]] == PW_ABSENT)
             continue;
         struct pw_tensor_name *name = &x->names[set * m->lay.n + i];
         int64_t dims[4];
         *name = pw_tensor_name(set, p);
         pw_param_dims(p, dims);
-        add_tensor(x, name->text, PW_ST_F32, dims, x->values[set] + (p->offset - first));
+        add_tensor(x, name->text, PW_ST_F32, dims, x->values[set] + x->place[order[i]]);
     }
 }
 
@@ -221,11 +233,30 @@ static void add_numbers(struct parts *x, const struct pw_model *m)
     }
 }
 
+/* Copies the values of all tensors in the file from the model. */
+static void get_values(struct parts *x, struct pw_model *m)
+{
+    const float *const from[PW_SETS] = {m->p, m->m, m->v};
+
+    if (x->floats == m->lay.size) {
+        pw_model_get(m, x->values[PW_SET_PARAMS], x->values[PW_SET_M], x->values[PW_SET_V]);
+        return;
+    }
+    for (int s = 0; s < PW_SETS; s++)
+        for (int i = 0; i < m->lay.n && x->values[s] != NULL; i++) {
+            const struct pw_param *p = &m->lay.params[i];
+            size_t bytes = pw_param_count(p) * sizeof(float);
+            if (x->place[i] != PW_ABSENT && from[s] != NULL)
+                m->ops->download(m->be, x->values[s] + x->place[i], from[s] + p->offset, bytes);
+            else if (x->place[i] != PW_ABSENT) /* moments before the first step */
+                memset(x->values[s] + x->place[i], 0, bytes);
+        }
+    m->ops->sync(m->be, NULL); /* the backend keeps the error for a later call */
+}
+
 static void fill(struct parts *x, struct pw_model *m, const int *order, enum what what)
 {
-    pw_model_get(m, x->has.core ? x->values[PW_SET_PARAMS] : NULL, x->values[PW_SET_M], x->values[PW_SET_V]);
-    if (!x->has.core && x->has.pe)
-        pw_model_read(m, x->values[PW_SET_PARAMS], m->lay.core, m->lay.size - m->lay.core);
+    get_values(x, m);
     if (what == IMAGE)
         x->has.moments = !is_fresh(x, m);
     if (x->has.moments)

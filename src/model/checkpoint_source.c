@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/sha256.h"
 #include "base/text.h"
+#include "model/model.h"
 
 static bool add_file(cJSON *files, const struct pw_source_file *f)
 {
@@ -22,6 +23,9 @@ cJSON *pw_source_json(const struct pw_source_files *s)
     cJSON *json = cJSON_CreateObject();
     bool ok = cJSON_AddStringToObject(json, "path", s->path) != NULL &&
               cJSON_AddBoolToObject(json, "pe", s->pe) != NULL;
+    cJSON *own = s->n_own > 0 ? cJSON_AddArrayToObject(json, "own") : NULL;
+    for (int i = 0; i < s->n_own; i++)
+        ok = ok && cJSON_AddItemToArray(own, cJSON_CreateString(s->own[i]));
     cJSON *files = cJSON_AddArrayToObject(json, "files");
     for (int i = 0; i < s->n; i++)
         ok = ok && add_file(files, &s->files[i]);
@@ -54,6 +58,28 @@ static bool read_file(struct pw_source_file *f, const cJSON *json)
     return true;
 }
 
+/* Reads the names of the tensors that the files don't have. */
+static enum pw_code read_own(struct pw_source_files *s, const cJSON *own, const char *what,
+                             struct pw_err *err)
+{
+    const cJSON *item;
+    int n = cJSON_GetArraySize(own);
+
+    if (own != NULL && (!cJSON_IsArray(own) || n < 1 || n > PW_SOURCE_OWN))
+        return pw_fail(err, PW_EUSER, "%s: own must be an array of 1..%d names", what, PW_SOURCE_OWN);
+    s->own = pw_alloc((size_t)n + 1, sizeof *s->own);
+    cJSON_ArrayForEach(item, own)
+    {
+        if (!is_text(item, sizeof((struct pw_param *)0)->name))
+            return pw_fail(err, PW_EUSER, "%s: own must have names of tensors", what);
+        for (int i = 0; i < s->n_own; i++)
+            if (strcmp(s->own[i], item->valuestring) == 0)
+                return pw_fail(err, PW_EUSER, "%s: own has '%s' twice", what, item->valuestring);
+        s->own[s->n_own++] = pw_text_dup(item->valuestring);
+    }
+    return PW_OK;
+}
+
 enum pw_code pw_source_read(struct pw_source_files **out, const cJSON *json, const char *what,
                             struct pw_err *err)
 {
@@ -75,6 +101,10 @@ enum pw_code pw_source_read(struct pw_source_files **out, const cJSON *json, con
             return pw_fail(err, PW_EUSER, "%s: a file must have a name, a sha256 and a size", what);
         }
     }
-    *out = s;
-    return PW_OK;
+    enum pw_code code = read_own(s, cJSON_GetObjectItemCaseSensitive(json, "own"), what, err);
+    if (code == PW_OK)
+        *out = s;
+    else
+        pw_source_free(s);
+    return code;
 }

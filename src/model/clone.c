@@ -27,6 +27,20 @@ static enum pw_code carry_floats(struct pw_model *next, float *to, struct pw_mod
     return code;
 }
 
+/* Copies n floats of weights and moments, from offset `from` to offset `at`. */
+static enum pw_code carry_range(struct pw_model *next, size_t at, struct pw_model *old, size_t from, size_t n,
+                                struct pw_err *err)
+{
+    const float *const source[] = {old->p, old->m, old->v};
+    float *const to[] = {next->p, next->m, next->v};
+    enum pw_code code = PW_OK;
+
+    for (int i = 0; i < 3 && code == PW_OK && n > 0; i++)
+        if (source[i] != NULL)
+            code = carry_floats(next, to[i] + at, old, source[i] + from, n, err);
+    return code;
+}
+
 /* Copies the first floats of weights and moments, the first tensors' step counts, the place in the
  * schedule, and replaced heads. Returns an error of the backend of `old`; an error of next's backend
  * appears at its next sync. */
@@ -34,13 +48,11 @@ static enum pw_code carry(struct pw_model *next, struct pw_model *old, size_t fl
                           struct pw_err *err)
 {
     enum pw_code code = old->ops->sync(old->be, err);
-    int n = old->m != NULL ? 3 : 1; /* without moments: no step was taken */
 
-    if (code == PW_OK && n == 3)
+    if (code == PW_OK && old->m != NULL) /* without moments: no step was taken */
         code = pw_model_reason(next, pw_model_reserve(next, err), err);
-    float *from[] = {old->p, old->m, old->v}, *to[] = {next->p, next->m, next->v};
-    for (int i = 0; i < n && code == PW_OK; i++)
-        code = carry_floats(next, to[i], old, from[i], floats, err);
+    if (code == PW_OK)
+        code = carry_range(next, 0, old, 0, floats, err);
     for (int i = 0; i < tensors; i++)
         next->lay.params[i].t = old->lay.params[i].t;
     next->seed = old->seed;
@@ -93,6 +105,27 @@ enum pw_code pw_model_swap(struct pw_model **out, struct pw_model *m, const stru
         (*out)->source->pe = false;
     if (restart)
         (*out)->schedule = 0;
+    return complete(out, code, err);
+}
+
+enum pw_code pw_model_adapt(struct pw_model **out, struct pw_model *m, int rank, struct pw_err *err)
+{
+    struct pw_config cfg = m->cfg;
+    int core = m->lay.n_core;
+
+    assert(m->n_flights == 0 && m->cfg.adapter == 0 && rank > 0);
+    cfg.adapter = rank;
+    enum pw_code code = pw_model_make(out, m->ops, m->be, &cfg, &m->pe, err);
+    if (code)
+        return code;
+    struct pw_model *next = *out;
+    pw_model_draw(next, core, m->seed);
+    code = carry(next, m, m->lay.core, core, err);
+    if (code == PW_OK)
+        code = carry_range(next, next->lay.core, m, m->lay.core, m->lay.size - m->lay.core, err);
+    for (int i = core; i < m->lay.n; i++)
+        next->lay.params[next->lay.n_core + i - core].t = m->lay.params[i].t;
+    pw_seen_copy(next, m);
     return complete(out, code, err);
 }
 

@@ -23,8 +23,8 @@ static const char *const parallels[] = {"off", "on", "shared", NULL};  /* enum p
 static const char *const qk_norms[] = {"off", "head", NULL};
 static const char *const inits[] = {"pewter", "t5", "theorem1", "theorem2", NULL}; /* enum pw_init */
 static const char *const contexts[] = {"fit", NULL};
-static const char *const schedules[] = {"constant", "linear", "cosine", NULL}; /* enum pw_schedule */
-static const char *const trains[] = {"all", "norms", "encoding", NULL};        /* enum pw_trains */
+static const char *const schedules[] = {"constant", "linear", "cosine", NULL};     /* enum pw_schedule */
+static const char *const trains[] = {"all", "norms", "encoding", "adapter", NULL}; /* enum pw_trains */
 
 const struct pw_opt pw_config_opts[] = {
     {"layers", PW_OPT_INT, AT(layers), "2", 1, PW_MAX_LAYERS, NULL, 0, "blocks of attention and MLP"},
@@ -71,6 +71,8 @@ const struct pw_opt pw_config_opts[] = {
      "factor on scores in place of scale; 0: as scale says"},
     {"logit_cap", PW_OPT_FLOAT, AT(logit_cap), "0", 0, 1e6, NULL, PW_OPT_LATER,
      "logits become cap * tanh(logits / cap), as in Gemma 2; 0: off"},
+    {"adapter", PW_OPT_INT, AT(adapter), "0", 0, PW_ADAPTER_MOST, NULL, PW_OPT_LATER,
+     "rank of a low-rank adapter (LoRA) of every matrix of attention and MLP; 0: none"},
     {0},
 };
 
@@ -89,7 +91,10 @@ const struct pw_opt pw_optim_opts[] = {
     {"floor", PW_OPT_FLOAT, OF(floor), "0.05", 0, 1, NULL, 0, "final learning rate, as a fraction of lr"},
     {"batch", PW_OPT_INT, OF(batch), "32", 1, 4096, NULL, 0, "sequences per step"},
     {"trains", PW_OPT_CHOICE, OF(trains), "all", 0, 0, trains, PW_OPT_LATER,
-     "parameters that steps change: all; norms and the encoding's; only the encoding's"},
+     ("parameters that steps change: all; norms and the encoding's; only the encoding's; a low-rank "
+      "adapter's and the encoding's")},
+    {"rank", PW_OPT_INT, OF(rank), "0", 0, PW_ADAPTER_MOST, NULL, PW_OPT_LATER,
+     "rank of the adapter that trains=adapter adds; 0: 8, or that of the adapter that is there"},
     {0},
 };
 
@@ -193,8 +198,11 @@ bool pw_config_bias_norm(const struct pw_config *cfg)
 
 bool pw_config_plain(const struct pw_config *cfg)
 {
+    struct pw_config own = *cfg;
+
+    own.adapter = 0;
     for (const struct pw_opt *o = pw_config_opts; o->name != NULL; o++)
-        if (o->size == PW_OPT_LATER && !pw_opt_left_out(o, cfg))
+        if (o->size == PW_OPT_LATER && !pw_opt_left_out(o, &own))
             return false;
     return true;
 }

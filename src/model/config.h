@@ -11,6 +11,8 @@
 #define PW_MAX_BOS     8
 #define PW_MAX_CONTEXT 131072
 
+enum { PW_ADAPTER_RANK = 8, PW_ADAPTER_MOST = 256 }; /* default and largest rank of an adapter */
+
 /* Classes of tokens, for positions that read them. A symbol is a letter that tasks use like a digit; LAST is
  * the last token of every prompt. */
 enum pw_class { PW_CLASS_WORD, PW_CLASS_DIGIT, PW_CLASS_SEPARATOR, PW_CLASS_SYMBOL, PW_CLASS_LAST };
@@ -42,6 +44,7 @@ struct pw_config {
     float embed_scale; /* factor on token embeddings (Gemma) */
     float score_scale; /* factor on scores in place of `scale`; 0: as `scale` says */
     float logit_cap;   /* logits = cap * tanh(logits / cap) (Gemma 2); 0: off */
+    int adapter;       /* rank of a low-rank adapter of every matrix of the layers; 0: none (adapter.c) */
     int vocab;         /* set by the task, not by an option */
     int trained; /* set by the task for pw_pe_parse: rows of the longest training sample; 0: not known */
     /* [vocab] enum pw_class of each token, also set by the task; it lives until the process ends. NULL: all
@@ -64,8 +67,9 @@ enum pw_init { PW_INIT_PEWTER, PW_INIT_T5, PW_INIT_THEOREM1, PW_INIT_THEOREM2 };
 /* The learning rate after the warm-up: constant, or falling to the floor along a line or a cosine. */
 enum pw_schedule { PW_SCHEDULE_CONSTANT, PW_SCHEDULE_LINEAR, PW_SCHEDULE_COSINE };
 
-/* The parameters that steps change: all; the encoding's and those of norms; the encoding's. */
-enum pw_trains { PW_TRAINS_ALL, PW_TRAINS_NORMS, PW_TRAINS_ENCODING };
+/* The parameters that steps change: all; the encoding's and those of norms; the encoding's; the encoding's
+ * and those of adapters. */
+enum pw_trains { PW_TRAINS_ALL, PW_TRAINS_NORMS, PW_TRAINS_ENCODING, PW_TRAINS_ADAPTER };
 
 /* AdamW with warm-up, a learning rate schedule and clipping. */
 struct pw_optim {
@@ -79,6 +83,7 @@ struct pw_optim {
     int batch;    /* sequences */
     int trains; /* enum pw_trains; the other parameters have no gradient, so the clipped norm leaves them out
                  */
+    int rank;   /* of the adapter that trains=adapter adds; 0: that of the present one, or PW_ADAPTER_RANK */
 };
 
 extern const struct pw_opt pw_config_opts[]; /* of struct pw_config */
@@ -100,7 +105,7 @@ bool pw_config_bias_o(const struct pw_config *cfg);
 bool pw_config_bias_mlp(const struct pw_config *cfg);
 bool pw_config_bias_norm(const struct pw_config *cfg);
 
-/* Returns true if all options of published families, from `gated` on, have their defaults. */
+/* Returns true if all options of published families, from `gated` to `logit_cap`, have their defaults. */
 bool pw_config_plain(const struct pw_config *cfg);
 
 /* Returns the factor on q.k. */

@@ -72,6 +72,7 @@ static void note_batch(const struct pw_model *m, struct pw_flight *f, const stru
 {
     f->n_scored = b->n_scored;
     f->n_seqs = b->n_seqs;
+    f->trains = m->trains;
     memcpy(f->batch, b->targets, (size_t)b->n_scored * sizeof *f->batch);
     for (int s = 0; s < b->n_seqs; s++)
         f->batch[b->n_scored + s] = b->start[s + 1] - b->start[s];
@@ -85,10 +86,13 @@ static float correction(float beta, int64_t t)
     return beta > 0 ? (float)(1 / (1 - pw_pow(beta, (double)t))) : 1;
 }
 
-/* Returns the part of a packed matrix that belongs to a tensor, if AdamW writes packs; otherwise NULL. */
+/* Returns the part of a packed matrix that belongs to a tensor, if AdamW writes packs; otherwise NULL. Packs
+ * of matrices with adapters are not rounded parameters, so with adapters all are made by prepare. */
 static uint16_t *pack_of(const struct pw_model *m, const struct pw_param *p)
 {
-    for (int i = 0; m->ops->packs && i <= m->cfg.layers * PW_MATS; i++) {
+    bool packs = m->ops->packs && m->cfg.adapter == 0;
+
+    for (int i = 0; packs && i <= m->cfg.layers * PW_MATS; i++) {
         const struct pw_mat *mat = &m->mats[i];
         size_t from = (size_t)(mat->w - m->p), n = (size_t)mat->out * mat->in;
         if (p->offset >= from && p->offset < from + n)
@@ -97,46 +101,51 @@ static uint16_t *pack_of(const struct pw_model *m, const struct pw_param *p)
     return NULL;
 }
 
-/* Writes the tensors' AdamW settings into the step being staged. */
+/* Writes the AdamW settings of the tensors that train into the step being staged. The others are left out:
+ * they and their moments keep every bit, also a weight of -0, to which AdamW would add +0. */
 static void set_rates(struct pw_model *m, const struct pw_optim *o, float lr)
 {
     struct pw_adamw_seg *segs = pw_stage_rates(m->step_plan.now);
 
+    m->segs = 0;
     m->tiles = 0;
     for (int i = 0; i < m->lay.n; i++) {
         const struct pw_param *p = &m->lay.params[i];
-        bool trains = pw_param_trains(p, (enum pw_trains)m->trains);
-        segs[i] = (struct pw_adamw_seg){
+        if (!pw_param_trains(p, (enum pw_trains)m->trains))
+            continue;
+        struct pw_adamw_seg *seg = &segs[m->segs++];
+        *seg = (struct pw_adamw_seg){
             .offset = p->offset,
             .n = pw_param_count(p),
             .tile = m->tiles,
-            .lr = trains ? lr
-                         : 0, /* 0: the tensor keeps its bits, also where moments of earlier steps remain */
+            .lr = lr,
             .decay = p->decay || (o->decay_gains && p->init_value == 1 && !p->pe) ? o->decay : 0,
             .c1 = correction(o->beta1, p->t + 1),
             .c2 = correction(o->beta2, p->t + 1),
             .pack = pack_of(m, p),
         };
-        m->tiles += (segs[i].n + PW_TILE - 1) / PW_TILE;
+        m->tiles += (seg->n + PW_TILE - 1) / PW_TILE;
     }
 }
 
-/* Moves all step counts by `by`: forward for a step, back for steps that were dropped. */
-static void count(struct pw_model *m, int by)
+/* Moves the step counts by `by`: 1 for a step, -1 for a step that was dropped. */
+static void count(struct pw_model *m, enum pw_trains trains, int by)
 {
     for (int i = 0; i < m->lay.n; i++)
-        m->lay.params[i].t += by;
+        if (pw_param_trains(&m->lay.params[i], trains))
+            m->lay.params[i].t += by;
     m->steps += by;
     m->schedule += by;
-    pw_model_set_source(m, NULL);
+    pw_source_step(m, trains);
     pw_model_changed(m);
 }
 
 /* Drops all steps in flight: none of them has changed, or will change, the parameters. */
 static void take_back(struct pw_model *m)
 {
-    count(m, -m->n_flights);
-    m->n_flights = m->step_plan.staged = 0;
+    for (; m->n_flights > 0; m->n_flights--)
+        count(m, (enum pw_trains)flight(m, m->n_flights - 1)->trains, -1);
+    m->step_plan.staged = 0;
     m->stale = PW_STALE_ALL;
 }
 
@@ -149,10 +158,14 @@ struct learning {
     bool yielded;
 };
 
-/* The derived data that is stale after a step. */
+/* The derived data that is stale after a step. AdamW can write packs, but not those of matrices with
+ * adapters. */
 static int stale_after(const struct pw_model *m)
 {
-    return m->ops->packs ? PW_STALE_TABLES : PW_STALE_ALL;
+    bool matrices = m->trains == PW_TRAINS_ALL || m->trains == PW_TRAINS_ADAPTER;
+    bool packs = m->ops->packs && m->cfg.adapter == 0;
+
+    return matrices && !packs ? PW_STALE_ALL : PW_STALE_TABLES;
 }
 
 static void learn(void *arg)
@@ -167,7 +180,7 @@ static void learn(void *arg)
         if (k->yielded)
             return;
         m->ops->adamw(m->be, m->p, m->m, m->v, m->g, pw_out_sumsq(plan->out), pw_stage_rates(plan->dev),
-                      m->lay.n, m->tiles, &m->rule, pw_out_moved(plan->out));
+                      m->segs, m->tiles, &m->rule, pw_out_moved(plan->out));
         m->stale = stale_after(m);
     }
 }
@@ -247,12 +260,20 @@ void pw_model_trains(struct pw_model *m, enum pw_trains trains)
     pw_model_formed(m);
 }
 
-static bool trains_any(const struct pw_model *m)
+/* Fails if steps change no tensor. */
+static enum pw_code check_trains(const struct pw_model *m, struct pw_err *err)
 {
+    static const char *const what[][2] = {
+        [PW_TRAINS_ALL] = {"all", ""},
+        [PW_TRAINS_NORMS] = {"norms", ", and the model has no norms"},
+        [PW_TRAINS_ENCODING] = {"encoding", ""},
+        [PW_TRAINS_ADAPTER] = {"adapter", ", and the model has no adapter"}};
+
     for (int i = 0; i < m->lay.n; i++)
         if (pw_param_trains(&m->lay.params[i], (enum pw_trains)m->trains))
-            return true;
-    return false;
+            return PW_OK;
+    return pw_fail(err, PW_EUSER, "steps with trains=%s change nothing: the encoding %s has no parameters%s",
+                   what[m->trains][0], m->pe.pe->name, what[m->trains][1]);
 }
 
 enum pw_code pw_model_start(struct pw_model *m, const struct pw_optim *o, const struct pw_batch *given,
@@ -269,11 +290,9 @@ enum pw_code pw_model_start(struct pw_model *m, const struct pw_optim *o, const 
     if (code != PW_OK)
         return code;
     pw_model_trains(m, (enum pw_trains)o->trains);
-    if (!trains_any(m))
-        return pw_fail(err, PW_EUSER,
-                       "steps with trains=%s change nothing: the encoding %s has no parameters%s",
-                       m->trains == PW_TRAINS_NORMS ? "norms" : "encoding", m->pe.pe->name,
-                       m->trains == PW_TRAINS_NORMS ? ", and the model has no norms" : "");
+    code = check_trains(m, err);
+    if (code != PW_OK)
+        return code;
     if (!m->under_way && plan->staged > 0 &&
         (!pw_plan_alike(m, plan, b) || memcmp(&rule, &m->rule, sizeof rule) != 0))
         launch(m, NULL);
@@ -293,7 +312,7 @@ enum pw_code pw_model_start(struct pw_model *m, const struct pw_optim *o, const 
         return code ? code : pw_fail(err, PW_EYIELD, "the step is not finished");
     }
     m->under_way = false;
-    count(m, 1);
+    count(m, (enum pw_trains)m->trains, 1);
     return PW_OK;
 }
 
@@ -310,6 +329,17 @@ static enum pw_code forget(struct pw_model *m, bool loss, struct pw_err *err)
                 : pw_fail(err, PW_EUSER,
                           "the %s is not finite at step %lld; the weights are those before that step",
                           loss ? "gradient" : "loss", (long long)m->steps + 1);
+}
+
+/* Keeps how far a step moved each tensor; moved has those that it trained. */
+static void keep_moved(struct pw_model *m, const struct pw_flight *f, const double *moved)
+{
+    for (int i = 0; i < m->lay.n; i++) {
+        bool trained = pw_param_trains(&m->lay.params[i], (enum pw_trains)f->trains);
+        m->moved[2 * i] = trained ? moved[0] : 0;
+        m->moved[2 * i + 1] = trained ? moved[1] : 0;
+        moved += trained ? 2 : 0;
+    }
 }
 
 enum pw_code pw_model_finish(struct pw_model *m, struct pw_step_result *out, struct pw_err *err)
@@ -335,7 +365,7 @@ enum pw_code pw_model_finish(struct pw_model *m, struct pw_step_result *out, str
     if (!isfinite(out->loss) || !isfinite(out->grad_norm))
         return forget(m, isfinite(out->loss), err);
     pw_seen_step(m, f->batch + f->n_scored, f->n_seqs, f->looked ? f->grad : NULL);
-    memcpy(m->moved, pw_out_moved(came), 2 * (size_t)m->lay.n * sizeof *m->moved);
+    keep_moved(m, f, pw_out_moved(came));
     m->first_flight = (m->first_flight + 1) % pw_model_may_fly(m);
     m->n_flights--;
     return PW_OK;

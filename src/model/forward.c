@@ -32,6 +32,8 @@ float pw_norm_eps(const struct pw_config *cfg)
 void pw_model_refresh(struct pw_model *m, int positions)
 {
     pw_tables_lay(m, positions);
+    if (m->stale & PW_STALE_MERGED)
+        pw_adapters_merge(m);
     if (m->stale & PW_STALE_PACKS)
         m->ops->prepare(m->be, m->mats, m->cfg.layers * PW_MATS + 1);
     if (m->stale & PW_STALE_TABLES)

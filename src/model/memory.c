@@ -4,21 +4,18 @@
 
 #include "model/model_int.h"
 
-/* Sets the matrices of the linear operations. */
+/* Sets the matrices of the linear operations. Adapters replace those of the layers (adapter.c). */
 static void set_mats(struct pw_model *m)
 {
     const struct pw_config *cfg = &m->cfg;
-    int C = cfg->width, HD = cfg->heads * cfg->head_width, F = cfg->ffn, n = cfg->layers * PW_MATS;
+    int n = cfg->layers * PW_MATS;
 
-    for (int l = 0; l < cfg->layers; l++) {
-        const struct pw_layer_at *at = &m->lay.layer[l];
-        struct pw_mat *mat = m->mats + (size_t)l * PW_MATS;
-        mat[PW_MAT_QKV] = (struct pw_mat){.w = m->p + at->qkv, .out = pw_qkv_rows(cfg), .in = C};
-        mat[PW_MAT_O] = (struct pw_mat){.w = m->p + at->o, .out = C, .in = HD};
-        mat[PW_MAT_UP] = (struct pw_mat){.w = m->p + at->up, .out = pw_up_rows(cfg), .in = C};
-        mat[PW_MAT_DOWN] = (struct pw_mat){.w = m->p + at->down, .out = C, .in = F};
+    for (int i = 0; i < n; i++) {
+        struct pw_shape s = pw_mat_shape(cfg, i % PW_MATS);
+        const float *w = m->p + pw_mat_at(&m->lay.layer[i / PW_MATS], i % PW_MATS);
+        m->mats[i] = (struct pw_mat){.w = w, .out = s.out, .in = s.in};
     }
-    m->mats[n] = (struct pw_mat){.w = m->p + m->lay.head, .out = cfg->vocab, .in = C};
+    m->mats[n] = (struct pw_mat){.w = m->p + m->lay.head, .out = cfg->vocab, .in = cfg->width};
 }
 
 /* Sets the places of all packed copies for linear_dx, if backward, or for the forward pass, unless `to` is
@@ -64,7 +61,8 @@ enum pw_code pw_memory_init(struct pw_model *m, struct pw_err *err)
         return pw_fail(err, PW_ENOMEM, "out of memory: %zu parameters need %zu MiB", m->lay.size,
                        bytes >> 20);
     set_mats(m);
-    return alloc_packs(m, false, err);
+    enum pw_code code = pw_adapters_init(m, err);
+    return code == PW_OK ? alloc_packs(m, false, err) : code;
 }
 
 /* The first of these buffers is allocated last, so it says that all are there. */
@@ -98,6 +96,7 @@ void pw_memory_fini(struct pw_model *m)
     m->ops->free(m->be, m->v);
     m->ops->free(m->be, m->pack);
     m->ops->free(m->be, m->back);
+    pw_adapters_fini(m);
     if (!pw_model_one_slot(m))
         m->ops->free(m->be, m->g);
     pw_seen_fini(m);

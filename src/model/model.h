@@ -27,9 +27,10 @@ struct pw_param {
     int layers;     /* > 0: the tensor is [layers,rows,cols], one matrix per layer */
     float init_std; /* standard deviation of normal initial values; 0: all are init_value */
     float init_value;
-    bool decay; /* AdamW's weight decay applies: matrices only */
-    bool pe;    /* belongs to the positional encoding */
-    int64_t t;  /* optimiser steps that have updated this tensor */
+    bool decay;   /* AdamW's weight decay applies: matrices only */
+    bool pe;      /* belongs to the positional encoding */
+    bool adapter; /* belongs to a low-rank adapter: adapter.c */
+    int64_t t;    /* optimiser steps that have updated this tensor */
 };
 
 /* A batch on the host: the rows of ragged sequences, one sequence after the other. Sequence s owns rows
@@ -134,6 +135,11 @@ enum pw_code pw_model_clone(struct pw_model **out, struct pw_model *m, const str
 enum pw_code pw_model_swap(struct pw_model **out, struct pw_model *m, const struct pw_pe_use_opts *pe,
                            uint64_t seed, bool restart, struct pw_err *err);
 
+/* Copies m on its own backend with a low-rank adapter of this rank, which m must not have. All of m keeps its
+ * bits, and the function of the model its values, because B is 0. On failure *out is NULL; m is unchanged in
+ * any case. */
+enum pw_code pw_model_adapt(struct pw_model **out, struct pw_model *m, int rank, struct pw_err *err);
+
 /* Copies the encoding's parameters from donor to m and zeroes their moments; the rest of m is unchanged. Both
  * must have the same shape and be on the same backend. m must have no step in flight. */
 enum pw_code pw_model_transplant(struct pw_model *m, struct pw_model *donor, struct pw_err *err);
@@ -194,8 +200,9 @@ int pw_model_may_fly(const struct pw_model *m);
 int64_t pw_model_flops(const struct pw_config *cfg, const struct pw_batch *b);
 
 /* Writes how far the last step moved each block, as ||p_after - p_before|| / ||p_before|| over all tensors of
- * the block. ratio [layers + 3]: embedding, each layer, final norm and head, the encoding's parameters. The
- * ratio is NaN if a block has no parameters or was all zeros, or if the model has taken no step. */
+ * the block that the step may change (struct pw_optim, trains). ratio [layers + 3]: embedding, each layer,
+ * final norm and head, the encoding's parameters. The ratio is NaN if a block has no parameters or was all
+ * zeros, or if the model has taken no step. */
 void pw_model_updates(const struct pw_model *m, float *ratio);
 
 /* Writes which distances and positions were seen in training since the model was made, its
@@ -265,6 +272,9 @@ enum pw_code pw_model_gradient(struct pw_model *m, const struct pw_batch *b, flo
 void pw_model_get(struct pw_model *m, float *params, float *adam_m, float *adam_v);
 void pw_model_read(struct pw_model *m, float *out, size_t offset, size_t n);
 void pw_model_put(struct pw_model *m, const float *params, const float *adam_m, const float *adam_v);
+/* The same as pw_model_read of the numbers that act: a matrix W with an adapter reads as W + B A. The range
+ * lies in one tensor. */
+void pw_model_read_acting(struct pw_model *m, float *out, size_t offset, size_t n);
 
 /* Computes a 128-bit digest of all parameters, tensors in name order, each row-major. */
 void pw_model_digest(struct pw_model *m, uint64_t out[2]);

@@ -12,16 +12,20 @@
 
 #define PW_ABSENT SIZE_MAX /* offset of a tensor that this configuration does not have */
 
+/* Matrices of a layer as the linear operations see them; the last matrix of the model is the head. */
+enum { PW_MAT_QKV, PW_MAT_O, PW_MAT_UP, PW_MAT_DOWN, PW_MATS };
+
 /* Offsets of one layer's tensors in the flat buffer. The q, k and v weights are contiguous and form one
  * matrix [(H+2K)D,C]; so are their biases. Those of the gate come right before `up`, which then is [2F,C]. */
 struct pw_layer_at {
     size_t norm1, norm1_bias, qkv, qkv_bias, o, o_bias, norm2, norm2_bias, up, up_bias, down, down_bias;
-    size_t q_norm, k_norm;                       /* [D] gains */
-    size_t post1, post1_bias, post2, post2_bias; /* norms of the outputs of attention and MLP */
+    size_t q_norm, k_norm;                         /* [D] gains */
+    size_t post1, post1_bias, post2, post2_bias;   /* norms of the outputs of attention and MLP */
+    size_t adapter_a[PW_MATS], adapter_b[PW_MATS]; /* [r,in] and [out,r] of each matrix */
 };
 
 /* All tensors in the order of the flat buffer. The encoding's tensors come last, so a
- * swap moves no other tensor. */
+ * swap moves no other tensor. Those of adapters come right before them. */
 struct pw_param_layout {
     struct pw_param *params;
     int n;
@@ -32,15 +36,13 @@ struct pw_param_layout {
     size_t embed_norm, embed_norm_bias, head_bias;
 };
 
-/* Matrices of a layer as the linear operations see them; the last matrix of the model is the head. */
-enum { PW_MAT_QKV, PW_MAT_O, PW_MAT_UP, PW_MAT_DOWN, PW_MATS };
-
 /* A step in flight, with the host data that its result needs. */
 struct pw_flight {
     int *batch; /* [n_scored] targets, [n_seqs] rows per sequence, then the ids of all rows if it makes any */
     size_t batch_cap;
     int n_scored, n_seqs;
     float lr;
+    int trains;  /* enum pw_trains */
     float *grad; /* host_alloc [size - core]: gradient of the encoding's parameters */
     bool looked; /* this step's gradient is sampled (seen.c) */
     uint64_t mark;
@@ -74,6 +76,7 @@ struct pw_work {
     /* NULL where the configuration has no use for them: [R,(H+2K)D]; [R,2F]; [R,C], before a norm of an
      * output; [R,C], of norm2's output in a parallel block */
     float *d_raw, *d_pre, *d_post, *d_n2;
+    float *low_x, *low_dy; /* [R,r] x A^T and dy B; NULL without adapters */
 };
 
 /* The accumulators of one gradient slot, on the backend: backward.c. */
@@ -102,8 +105,8 @@ struct pw_tables {
     struct pw_expr_code *code[PW_PE_TABLES], *there[PW_PE_TABLES];
 };
 
-/* Data derived from the parameters: packed weights (backend.h) and gathered tables. */
-enum pw_stale { PW_STALE_PACKS = 1, PW_STALE_TABLES = 2, PW_STALE_ALL = 3 };
+/* Data derived from the parameters: packed weights (backend.h), gathered tables, matrices with adapters. */
+enum pw_stale { PW_STALE_PACKS = 1, PW_STALE_TABLES = 2, PW_STALE_MERGED = 4, PW_STALE_ALL = 7 };
 
 /* Counts of what was seen in training since the encoding was set, on the host. */
 struct pw_seen_counts {
@@ -151,15 +154,18 @@ struct pw_model {
     struct pw_param_layout lay;
     float *p, *m, *v, *g; /* [size] parameters, moments, gradient, on the backend: pw_model_reserve */
     float *host;          /* [size] scratch */
-    double *moved;        /* [lay.n,2] of the last step: backend.h, adamw */
+    double *moved;        /* [lay.n,2] of the last step: backend.h, adamw; 0 of tensors that it left out */
     struct pw_mat *mats;  /* [L*PW_MATS + 1] */
     float *pack, *back;   /* of all mats; back: pw_model_reserve */
+    float *merged;        /* the layers' matrices with their adapters: adapter.c; NULL without adapters */
+    struct pw_mat *low;   /* [L*PW_MATS,2] A and B of each matrix, with packs for both directions */
+    float *low_pack;      /* of all low */
     uint64_t *sums;       /* [2] of a digest, on the backend */
     struct pw_tables tables;
     struct pw_seen_counts met;
     int stale;                      /* enum pw_stale: derived data that is out of date */
     uint64_t generation;            /* changes with parameters or encoding: decode.c */
-    struct pw_source_files *source; /* files of the parameters; NULL: none, or a parameter has changed */
+    struct pw_source_files *source; /* files of the parameters; NULL: none has their values */
 
     float *slots;     /* [n_slots][stride]: pw_slot_at */
     size_t slots_cap; /* in floats */
@@ -181,9 +187,12 @@ struct pw_model {
     int *ids;  /* [ids_cap] position ids of the last batch, if the encoding makes them, or rows by length */
     struct pw_pe_sequence *sequences; /* [sequences_cap] scratch for them */
     int ids_cap, sequences_cap;
-    int *first;   /* [context+1] rows_by_length of the encoding; NULL: it has none */
-    size_t tiles; /* tiles of all tensors: backend.h, adamw */
-    int *spoilt;  /* [1] on the backend: backend.h, reduce */
+    int *first; /* [context+1] rows_by_length of the encoding; NULL: it has none */
+    /* Of the staged steps: segments, which are the tensors that they change, and their tiles (backend.h,
+     * adamw). */
+    int segs;
+    size_t tiles;
+    int *spoilt; /* [1] on the backend: backend.h, reduce */
 
     int64_t steps, schedule; /* optimiser steps taken; of these, since the schedule began */
     uint64_t seed;           /* of dropout's masks */
@@ -205,6 +214,28 @@ static inline int pw_qkv_rows(const struct pw_config *cfg)
 static inline int pw_up_rows(const struct pw_config *cfg)
 {
     return cfg->gated ? 2 * cfg->ffn : cfg->ffn;
+}
+
+/* Returns the shape of matrix k < PW_MATS of a layer. */
+struct pw_shape {
+    int out, in;
+};
+static inline struct pw_shape pw_mat_shape(const struct pw_config *cfg, int k)
+{
+    int C = cfg->width, HD = cfg->heads * cfg->head_width;
+
+    switch (k) {
+    case PW_MAT_QKV: return (struct pw_shape){pw_qkv_rows(cfg), C};
+    case PW_MAT_O: return (struct pw_shape){C, HD};
+    case PW_MAT_UP: return (struct pw_shape){pw_up_rows(cfg), C};
+    default: return (struct pw_shape){C, cfg->ffn};
+    }
+}
+
+/* Returns the offset of matrix k < PW_MATS of a layer. */
+static inline size_t pw_mat_at(const struct pw_layer_at *at, int k)
+{
+    return k == PW_MAT_QKV ? at->qkv : k == PW_MAT_O ? at->o : k == PW_MAT_UP ? at->up : at->down;
 }
 
 static inline float *pw_at(float *base, size_t offset)
@@ -233,6 +264,24 @@ void pw_memory_fini(struct pw_model *m);
 /* Allocates moments and gradient, zeroed, and packs for the backward pass, unless they are there: the first
  * step does it, so that a model that is only looked at has its weights alone. */
 enum pw_code pw_model_reserve(struct pw_model *m, struct pw_err *err);
+
+/* ---- adapter.c: all are no-ops, or return 0, without adapters */
+/* Allocates the matrices W + B A, and the packs of A and B; the fini frees them. bytes: how much they take.
+ */
+enum pw_code pw_adapters_init(struct pw_model *m, struct pw_err *err);
+void pw_adapters_fini(struct pw_model *m);
+size_t pw_adapters_bytes(const struct pw_model *m);
+/* Computes all W + B A from the parameters. */
+void pw_adapters_merge(struct pw_model *m);
+/* Adds the gradients of A and B of matrix k of layer l to the slot, from those of its output dy [R,out] and
+ * from its input x [R,in]. */
+void pw_adapter_gradient(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_slot *to,
+                         int l, int k, const float *dy, const float *x, int R);
+/* Copies all parameters to the host as pw_model_read_acting reads them. */
+void pw_model_get_acting(struct pw_model *m, float *out);
+
+/* ---- source.c: call after a step, or after it was dropped */
+void pw_source_step(struct pw_model *m, enum pw_trains trains);
 
 /* ---- params.c */
 /* Lists the tensors of a configuration with their offsets; pw_layout_fini frees the list. */

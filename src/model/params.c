@@ -145,6 +145,23 @@ static void add_own(struct pw_param_layout *lay, const struct pw_config *cfg,
     }
 }
 
+/* Appends A and B of each matrix of layer l (adapter.c). B = 0, so that a new adapter changes nothing. */
+static void add_adapter(struct pw_param_layout *lay, const struct pw_config *cfg, int l)
+{
+    static const char *const names[PW_MATS] = {"attn.qkv", "attn.o", "mlp.up", "mlp.down"};
+    struct pw_layer_at *at = &lay->layer[l];
+    char full[24];
+
+    for (int k = 0; k < PW_MATS; k++) {
+        struct pw_shape s = pw_mat_shape(cfg, k);
+        snprintf(full, sizeof full, "%s.adapter_a", names[k]);
+        at->adapter_a[k] = add_in_layer(lay, l, full, cfg->adapter, s.in, 1 / sqrt(s.in), 0);
+        snprintf(full, sizeof full, "%s.adapter_b", names[k]);
+        at->adapter_b[k] = add_in_layer(lay, l, full, s.out, cfg->adapter, 0, 0);
+        lay->params[lay->n - 2].adapter = lay->params[lay->n - 1].adapter = true;
+    }
+}
+
 static void add_pe(struct pw_param_layout *lay, const struct pw_config *cfg, const struct pw_pe_use_opts *use)
 {
     const struct pw_pe *pe = use->pe;
@@ -173,7 +190,7 @@ static void add_pe(struct pw_param_layout *lay, const struct pw_config *cfg, con
 enum pw_code pw_layout_init(struct pw_param_layout *lay, const struct pw_config *cfg,
                             const struct pw_pe_use_opts *pe, struct pw_err *err)
 {
-    enum { PER_LAYER = 26, OTHERS = 7 + PW_PE_PARAMS };
+    enum { PER_LAYER = 26 + 2 * PW_MATS, OTHERS = 7 + PW_PE_PARAMS };
     bool norms = cfg->norm != PW_NORM_NONE;
 
     *lay = (struct pw_param_layout){.norm = PW_ABSENT,
@@ -202,6 +219,8 @@ enum pw_code pw_layout_init(struct pw_param_layout *lay, const struct pw_config 
                           : add_tensor(lay, "head.weight", cfg->vocab, cfg->width, 1 / sqrt(cfg->width), 0);
     if (cfg->head_bias)
         lay->head_bias = add_tensor(lay, "head.bias", 0, cfg->vocab, 0, 0);
+    for (int l = 0; l < cfg->layers && cfg->adapter > 0; l++)
+        add_adapter(lay, cfg, l);
     add_pe(lay, cfg, pe);
     assert(lay->n <= cfg->layers * PER_LAYER + OTHERS);
     return PW_OK;
@@ -216,7 +235,9 @@ void pw_layout_fini(struct pw_param_layout *lay)
 
 bool pw_param_trains(const struct pw_param *p, enum pw_trains trains)
 {
-    return trains == PW_TRAINS_ALL || p->pe || (trains == PW_TRAINS_NORMS && strstr(p->name, "norm") != NULL);
+    return trains == PW_TRAINS_ALL || p->pe ||
+           (trains == PW_TRAINS_NORMS && strstr(p->name, "norm") != NULL) ||
+           (trains == PW_TRAINS_ADAPTER && p->adapter);
 }
 
 /* FNV-1a, 64 bits. It must never change, because the initial values of every model depend on it. */

@@ -29,7 +29,10 @@ static size_t row_floats(const struct pw_model *m, bool train)
     size_t raw = pw_rearranges(cfg) ? (size_t)pw_qkv_rows(cfg) : 0, post = cfg->post_norm ? 2 * C : 0;
 
     layer += raw + post;
-    return train ? cfg->layers * layer + 2 * C + 4 * HD + F + raw + post + (cfg->gated ? 2 * F : 0) : layer;
+    if (!train)
+        return layer;
+    return cfg->layers * layer + 2 * C + 4 * HD + F + raw + post + (cfg->gated ? 2 * F : 0) +
+           2 * (size_t)cfg->adapter;
 }
 
 static size_t seq_floats(const struct pw_model *m, const struct pw_batch *b, int seq, bool train)

@@ -13,7 +13,10 @@ struct pw_source_files *pw_source_copy(const struct pw_source_files *s)
     if (s == NULL)
         return NULL;
     struct pw_source_files *copy = pw_alloc(1, sizeof *copy);
-    *copy = (struct pw_source_files){.path = pw_text_dup(s->path), .n = s->n, .pe = s->pe};
+    *copy = (struct pw_source_files){.path = pw_text_dup(s->path), .n = s->n, .pe = s->pe, .n_own = s->n_own};
+    copy->own = pw_alloc((size_t)s->n_own + 1, sizeof *copy->own);
+    for (int i = 0; i < s->n_own; i++)
+        copy->own[i] = pw_text_dup(s->own[i]);
     copy->files = pw_alloc((size_t)s->n + 1, sizeof *copy->files);
     memcpy(copy->files, s->files, (size_t)s->n * sizeof *copy->files);
     return copy;
@@ -23,6 +26,9 @@ void pw_source_free(struct pw_source_files *s)
 {
     if (s == NULL)
         return;
+    for (int i = 0; i < s->n_own; i++)
+        free(s->own[i]);
+    free(s->own);
     free(s->path);
     free(s->files);
     free(s);
@@ -35,6 +41,39 @@ bool pw_source_same(const struct pw_source_files *a, const struct pw_source_file
         same = strcmp(a->files[i].name, b->files[i].name) == 0 &&
                strcmp(a->files[i].sha, b->files[i].sha) == 0 && a->files[i].bytes == b->files[i].bytes;
     return same;
+}
+
+static bool names(const struct pw_source_files *s, const char *name)
+{
+    for (int i = 0; i < s->n_own; i++)
+        if (strcmp(s->own[i], name) == 0)
+            return true;
+    return false;
+}
+
+bool pw_source_owns(const struct pw_source_files *s, const struct pw_param *p)
+{
+    return p->adapter || (p->pe ? !s->pe : names(s, p->name));
+}
+
+void pw_source_step(struct pw_model *m, enum pw_trains trains)
+{
+    struct pw_source_files *s = m->source;
+
+    if (s == NULL || trains == PW_TRAINS_ALL) {
+        pw_model_set_source(m, NULL);
+        return;
+    }
+    for (int i = 0; i < m->lay.n; i++) {
+        const struct pw_param *p = &m->lay.params[i];
+        if (!pw_param_trains(p, trains) || pw_source_owns(s, p))
+            continue;
+        s->pe = s->pe && !p->pe;
+        if (p->pe)
+            continue;
+        s->own = pw_grow(s->own, (size_t)s->n_own + 1, sizeof *s->own);
+        s->own[s->n_own++] = pw_text_dup(p->name);
+    }
 }
 
 const struct pw_source_files *pw_model_source(const struct pw_model *m)

@@ -33,7 +33,7 @@ static float *fetch(struct pw_model *m, size_t at, size_t offset, size_t n, bool
         return NULL;
     float *out = malloc(n * sizeof *out);
     if (out != NULL)
-        m->ops->download(m->be, out, m->p + at + offset, n * sizeof *out);
+        pw_model_read_acting(m, out, at + offset, n);
     *failed = *failed || out == NULL;
     return out;
 }

@@ -98,6 +98,8 @@ static struct blocks carve_all(const struct pw_model *m, struct pw_work *w, bool
         w->d_pre = cfg->gated ? carve(c, R * 2 * cfg->ffn) : NULL;
         w->d_post = cfg->post_norm ? carve(c, R * C) : NULL;
         w->d_n2 = cfg->parallel != PW_PARALLEL_OFF ? carve(c, R * C) : NULL;
+        w->low_x = cfg->adapter > 0 ? carve(c, R * cfg->adapter) : NULL;
+        w->low_dy = cfg->adapter > 0 ? carve(c, R * cfg->adapter) : NULL;
     }
     return b;
 }

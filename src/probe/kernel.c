@@ -268,7 +268,7 @@ static bool project(const struct measure *w, double *out, const char *matrix, in
     float *W = malloc((size_t)heads * D * C * sizeof *W), *g = malloc((size_t)C * sizeof *g);
     bool there = W != NULL && g != NULL;
     if (there) {
-        pw_model_read(w->m, W, param(w->m, matrix)->offset, (size_t)heads * D * C);
+        pw_model_read_acting(w->m, W, param(w->m, matrix)->offset, (size_t)heads * D * C);
         if (gain != NULL)
             pw_model_read(w->m, g, gain->offset, (size_t)C);
     }

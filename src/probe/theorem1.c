@@ -104,7 +104,7 @@ static float *third_row(struct pw_model *m, int HD)
     const struct pw_param *t = pw_model_params(m, &n);
     while (strcmp(t->name, "layers.0.attn.o.weight") != 0)
         t++;
-    pw_model_read(m, row, t->offset + 2 * (size_t)HD, (size_t)HD);
+    pw_model_read_acting(m, row, t->offset + 2 * (size_t)HD, (size_t)HD);
     return row;
 }
 

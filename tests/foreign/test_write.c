@@ -298,6 +298,71 @@ static void test_biases(void **state)
     ref_families_close(&x);
 }
 
+/* A matrix with an adapter is written as W + B A; the rest keeps its bits. */
+static void check_merged(const char *name, struct pw_model *m, struct pw_model *written)
+{
+    int n, n_written;
+    const struct pw_param *p = pw_model_params(m, &n), *q = pw_model_params(written, &n_written);
+    size_t merged = 0;
+    for (int i = 0, k = 0; k < n_written; i++) {
+        size_t size = pw_param_count(&p[i]);
+        if (p[i].adapter)
+            continue;
+        float *x = malloc(3 * size * sizeof *x);
+        assert_non_null(x);
+        pw_model_read(m, x, p[i].offset, size);
+        pw_model_read_acting(m, x + size, p[i].offset, size);
+        pw_model_read(written, x + 2 * size, q[k].offset, size);
+        assert_string_equal(p[i].name, q[k].name);
+        if (memcmp(x + size, x + 2 * size, size * sizeof *x) != 0)
+            fail_msg("%s: %s differs", name, p[i].name);
+        merged += memcmp(x, x + size, size * sizeof *x) != 0;
+        free(x);
+        k++;
+    }
+    assert_true(merged >= 12); /* six or seven of each layer */
+}
+
+static void fill_adapters(struct pw_model *m)
+{
+    int n;
+    const struct pw_param *p = pw_model_params(m, &n);
+    float *all = malloc(pw_model_size(m) * sizeof *all);
+    assert_non_null(all);
+    pw_model_get(m, all, NULL, NULL);
+    for (int k = 0; k < n; k++)
+        for (size_t i = 0; i < pw_param_count(&p[k]) && p[k].adapter; i++)
+            all[p[k].offset + i] = 0.1f * (float)(1 + i % 7);
+    pw_model_put(m, all, NULL, NULL);
+    free(all);
+}
+
+static void test_adapter(void **state)
+{
+    static const char *const names[] = {"llama", "gpt2", "gpt_neox"}; /* q, k and v apart, fused, by head */
+    struct ref_family x;
+    struct pw_err err;
+    (void)state;
+    ref_families_open(&x);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct pw_backend *be, *other;
+        int context = 64;
+        struct pw_model *adapted, *m = load_with(&x, names[i], "", 64, &be);
+        assert_int_equal(pw_model_adapt(&adapted, m, 2, &err), PW_OK);
+        pw_model_destroy(m);
+        fill_adapters(adapted);
+        if (write_as(x.folder, adapted, &err) != PW_OK)
+            fail_msg("%s: %s", names[i], err.msg);
+        struct pw_model *written = ref_foreign_load(out, false, &context, &other);
+        check_merged(names[i], adapted, written);
+        pw_model_destroy(written);
+        pw_model_destroy(adapted);
+        pw_backend_cpu()->close(other);
+        pw_backend_cpu()->close(be);
+    }
+    ref_families_close(&x);
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -314,9 +379,9 @@ static int teardown(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_families), cmocka_unit_test(test_gguf),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_families),  cmocka_unit_test(test_gguf),
                                        cmocka_unit_test(test_encodings), cmocka_unit_test(test_config),
-                                       cmocka_unit_test(test_biases)};
+                                       cmocka_unit_test(test_biases),    cmocka_unit_test(test_adapter)};
 
     return cmocka_run_group_tests(tests, setup, teardown);
 }

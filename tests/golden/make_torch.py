@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Writes small models trained for three steps by PyTorch: one for each positional encoding, or one for each family of
-published models (config.h).
+"""Writes small models trained for three steps by PyTorch: one for each positional encoding, one for each family of
+published models (config.h), or with low-rank adapters, where the other weights are frozen.
 
     python3 make_torch.py torch.safetensors
     python3 make_torch.py torch_options.safetensors
+    python3 make_torch.py torch_adapter.safetensors
 
 An independent implementation: torch's autograd, AdamW, clipping and functional layers in double precision, encodings as
 their own papers' code has them. tests/model/test_golden_torch.c holds pewter to its weights, logits, losses and
-gradient norms. The files are committed; the test needs no Python. torch_options.safetensors is of 27 November 2026, by
-Python 3.11.7 and torch 2.15.0.
+gradient norms. The files are committed; the test needs no Python. torch_options.safetensors and
+torch_adapter.safetensors are of 27 November 2026, by Python 3.11.7 and torch 2.15.0.
 """
 import json
 import math
@@ -65,6 +66,12 @@ FAMILIES = {
                               post_norm="on", score_scale=0.5, logit_cap=3, tied="on")),
     "gemma3": ("rotary", dict(heads=4, kv_heads=2, head_width=4, gated="on", act="gelu_tanh", embed_scale=2.828125,
                               post_norm="on", qk_norm="head", score_scale=0.5, tied="on")),
+}
+
+ADAPTERS = {
+    "gpt": ("learned", dict(adapter=3, norm="layernorm", bias="on", act="gelu", tied="on")),
+    "llama": ("rotary", dict(adapter=2, heads=4, kv_heads=2, gated="on", act="silu")),
+    "neox": ("t5 buckets=6 distance=9", dict(adapter=1, norm="layernorm", bias="on", act="gelu", parallel="on")),
 }
 
 
@@ -124,6 +131,11 @@ class Model:
                 self.add_norm(f"layers.{i}.norm1")
             if o["parallel"] != "shared":
                 self.add_norm(f"layers.{i}.norm2")
+            up = [("mlp.up", (1 + (o["gated"] == "on")) * ffn, C), ("mlp.down", C, ffn)]
+            for part, out, inside in [("attn.qkv", (H + 2 * K) * D, C), ("attn.o", C, H * D)] + up:
+                if "adapter" in o:
+                    self.add(f"layers.{i}.{part}.adapter_a", o["adapter"], inside)
+                    self.add(f"layers.{i}.{part}.adapter_b", out, o["adapter"])
         self.add_norm("norm")
         if o["tied"] == "off":
             self.add("head.weight", V, C)
@@ -175,7 +187,19 @@ class Model:
         return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + (self.o["norm_eps"] or 1e-6)) * gain
 
     def linear(self, name, x):
-        return F.linear(x, self.p[name + ".weight"], self.p.get(name + ".bias"))
+        y = F.linear(x, self.p[name + ".weight"], self.p.get(name + ".bias"))
+        return y + self.adapter(name, x) if "adapter" in self.o else y
+
+    def adapter(self, name, x):
+        """B (A x), Hu et al. 2021, Eq. 3, with alpha = r. q, k and v share A, and so do gate and up."""
+        layer, part, which = name.rsplit(".", 2)
+        H, K, D, ffn = self.o["heads"], self.K, self.D, self.o["ffn"]
+        rows = {"q": (0, H * D), "k": (H * D, (H + K) * D), "v": ((H + K) * D, (H + 2 * K) * D), "gate": (0, ffn),
+                "up": (ffn, 2 * ffn) if self.o["gated"] == "on" else (0, ffn)}
+        joint = f"{layer}.{part}." + ("qkv" if which in "qkv" else "up" if which == "gate" else which)
+        a, b = self.p[joint + ".adapter_a"], self.p[joint + ".adapter_b"]
+        first, end = rows.get(which, (0, len(b)))
+        return F.linear(F.linear(x, a), b[first:end])
 
     def rotate(self, x):  # [H,T,D]
         if self.pe != "rotary":
@@ -272,8 +296,12 @@ class Model:
 
 def train(model, sequences):
     """Three steps; returns first logits, losses and gradient norms."""
-    decayed = [x for name, x in model.p.items() if x.dim() >= 2 and name != "pe.bias"]
-    plain = [x for name, x in model.p.items() if x.dim() < 2 or name == "pe.bias"]
+    frozen = "adapter" in model.o
+    for name, x in model.p.items():
+        x.requires_grad_(not frozen or "adapter" in name or name.startswith("pe."))
+    trained = {name: x for name, x in model.p.items() if x.requires_grad}
+    decayed = [x for name, x in trained.items() if x.dim() >= 2 and name != "pe.bias"]
+    plain = [x for name, x in trained.items() if x.dim() < 2 or name == "pe.bias"]
     adam = torch.optim.AdamW([dict(params=decayed, weight_decay=OPTIM["decay"]), dict(params=plain, weight_decay=0)],
                              lr=OPTIM["lr"], betas=(OPTIM["beta1"], OPTIM["beta2"]), eps=OPTIM["eps"])
     first, losses, norms = None, [], []
@@ -285,7 +313,7 @@ def train(model, sequences):
         targets = torch.cat([t for _, t in sequences])
         loss = F.cross_entropy(logits, targets, ignore_index=-1)
         loss.backward()
-        norms.append(float(torch.nn.utils.clip_grad_norm_(list(model.p.values()), OPTIM["clip"])))
+        norms.append(float(torch.nn.utils.clip_grad_norm_(list(trained.values()), OPTIM["clip"])))
         losses.append(float(loss))
         first = logits.detach() if first is None else first
         adam.step()
@@ -316,10 +344,12 @@ def main():
         sequences.append((tokens, targets))
     tensors = {"lengths": torch.tensor(LENGTHS), "tokens": torch.cat([t for t, _ in sequences]),
                "targets": torch.cat([t for _, t in sequences])}
-    families = "options" in sys.argv[1]
-    cases = FAMILIES if families else CASES
+    adapters = "adapter" in sys.argv[1]
+    families = "options" in sys.argv[1] or adapters
+    cases = ADAPTERS if adapters else FAMILIES if families else CASES
     meta = {"cases": " ".join(cases), "vocab": str(V),
-            "optim": " ".join(f"{k}={v}" for k, v in OPTIM.items()) + " schedule=constant"}
+            "optim": " ".join(f"{k}={v}" for k, v in OPTIM.items()) + " schedule=constant" +
+                     (" trains=adapter" if adapters else "")}
     for seed, (case, (pe, options)) in enumerate(cases.items()):
         model = Model(pe, options, seed)
         meta[case + ".pe"] = pe

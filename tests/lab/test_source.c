@@ -1,5 +1,5 @@
 /* test_source.c - tests that a session refers to the files of another program's model in place of copying
- * its weights, for as long as these are unchanged. */
+ * its weights, for as long as no step could change them. */
 #include "../unit/ref_session.h"
 
 #include <ftw.h>
@@ -117,19 +117,6 @@ static void test_options(void **state)
     verify("dims=8");
 }
 
-/* After the first step the session has the weights, and needs the file no longer. */
-static void test_trained(void **state)
-{
-    char then[4096], now[4096], line[6000];
-    assert_true(resumes_equal(state, "llama.gguf", "; train 2") > WEIGHTS);
-    begin(state, "llama.gguf");
-    snprintf(line, sizeof line, "%s; train 2", from);
-    run(line, then);
-    assert_int_equal(unlink(model), 0);
-    run("inspect head=1", now);
-    assert_string_equal(now, then);
-}
-
 /* Opening the session must fail with one line, which names the file and contains `why`. The lab stays as it
  * was. */
 static void refuses(const char *why)
@@ -145,6 +132,56 @@ static void refuses(const char *why)
     assert_non_null(strstr(b.error, "the session needs"));
     assert_int_equal(b.s->arms[0].info.width, 64);
     bench_close(&b);
+}
+
+/* Steps of some tensors leave the others in the file, which the session needs. */
+static void test_partly_trained(void **state)
+{
+    char then[4096], line[6000];
+    assert_in_range(resumes_equal(state, "llama.gguf", "; optim trains=norms; train 3; checkpoint; train 2"),
+                    1000, WEIGHTS / 3);
+    assert_in_range(resumes_equal(state, "llama.gguf",
+                                  "; pe t5; optim trains=encoding; train 2; optim trains=norms; train 2"),
+                    1000, WEIGHTS / 3);
+    /* weights and moments of an adapter of rank 1 are 2 * 3 * 4 * (12 * 16 + ...) bytes: half of the weights
+     */
+    assert_in_range(resumes_equal(state, "llama.gguf", "; optim trains=adapter rank=1"), 1000, WEIGHTS / 3);
+    assert_in_range(resumes_equal(state, "llama.gguf", "; optim trains=adapter rank=1; train 3"), 1000,
+                    WEIGHTS);
+    resumes_equal(state, "gpt2.gguf",
+                  "; optim trains=adapter rank=2; train 2; pe none; optim trains=norms; train 2");
+    resumes_equal(state, "llama.gguf",
+                  "; optim trains=adapter; train 2; fork; pe none; train 2; optim trains=all; "
+                  "train 2");
+    begin(state, "llama.gguf");
+    snprintf(line, sizeof line, "%s; optim trains=norms; train 2", from);
+    run(line, then);
+    assert_int_equal(unlink(model), 0);
+    refuses("there is no such file");
+}
+
+/* A model of pewter's own. */
+static void test_adapter(void **state)
+{
+    char then[4096], now[4096];
+    scratch_path(state, "s.pewter", session);
+    run("race alibi; train 30; pe rotary; optim trains=adapter rank=4; train 30", then);
+    run("say more", now);
+    assert_string_equal(now, then);
+    verify("adapter");
+}
+
+/* After the first step the session has the weights, and needs the file no longer. */
+static void test_trained(void **state)
+{
+    char then[4096], now[4096], line[6000];
+    assert_true(resumes_equal(state, "llama.gguf", "; train 2") > WEIGHTS);
+    begin(state, "llama.gguf");
+    snprintf(line, sizeof line, "%s; train 2", from);
+    run(line, then);
+    assert_int_equal(unlink(model), 0);
+    run("inspect head=1", now);
+    assert_string_equal(now, then);
 }
 
 static void test_missing(void **state)
@@ -172,6 +209,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_unchanged, session_setup, session_teardown),
         cmocka_unit_test_setup_teardown(test_encoding, session_setup, session_teardown),
         cmocka_unit_test_setup_teardown(test_trained, session_setup, session_teardown),
+        cmocka_unit_test_setup_teardown(test_partly_trained, session_setup, session_teardown),
+        cmocka_unit_test_setup_teardown(test_adapter, session_setup, session_teardown),
         cmocka_unit_test_setup_teardown(test_options, session_setup, session_teardown),
         cmocka_unit_test_setup_teardown(test_missing, session_setup, session_teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);

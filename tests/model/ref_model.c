@@ -15,6 +15,7 @@ struct layer {
     const double *norm1, *norm1_bias, *q, *q_bias, *k, *k_bias, *v, *v_bias, *o, *o_bias;
     const double *norm2, *norm2_bias, *up, *up_bias, *down, *down_bias;
     const double *gate, *gate_bias, *q_norm, *k_norm, *post1, *post1_bias, *post2, *post2_bias;
+    double *adapted[4]; /* matrices with adapters, or NULL */
 };
 
 struct view {
@@ -54,6 +55,46 @@ static void find(const struct ref_model *r, int l, const char *name, const doubl
     *weight = tensor(r, full);
     snprintf(full, sizeof full, "layers.%d.%s.bias", l, name);
     *bias = tensor(r, full);
+}
+
+/* Returns W + B A for the matrix w [out,in] and its adapter; the caller frees it. */
+static double *adapted(const struct ref_model *r, int l, const char *name, const double *w, int out, int in)
+{
+    char full[64];
+    double *sum = calloc((size_t)out * in, sizeof *sum);
+
+    snprintf(full, sizeof full, "layers.%d.%s.adapter_a", l, name);
+    const double *a = tensor(r, full);
+    snprintf(full, sizeof full, "layers.%d.%s.adapter_b", l, name);
+    const double *b = tensor(r, full);
+    assert(sum != NULL && a != NULL && b != NULL);
+    for (int o = 0; o < out; o++)
+        for (int i = 0; i < in; i++) {
+            sum[o * in + i] = w[o * in + i];
+            for (int k = 0; k < r->cfg->adapter; k++)
+                sum[o * in + i] += b[o * r->cfg->adapter + k] * a[k * in + i];
+        }
+    return sum;
+}
+
+/* Replaces the matrices of a layer by those with adapters. */
+static void adapt(const struct ref_model *r, struct layer *y)
+{
+    const struct pw_config *cfg = r->cfg;
+    int C = cfg->width, HD = cfg->heads * cfg->head_width, F = cfg->ffn, l = y->number;
+    int KD = (cfg->kv_heads > 0 ? cfg->kv_heads : cfg->heads) * cfg->head_width;
+
+    y->q = y->adapted[0] = adapted(r, l, "attn.qkv", y->q, HD + 2 * KD, C);
+    y->k = y->q + HD * C;
+    y->v = y->k + KD * C;
+    y->o = y->adapted[1] = adapted(r, l, "attn.o", y->o, C, HD);
+    if (y->gate != NULL) {
+        y->gate = y->adapted[2] = adapted(r, l, "mlp.up", y->gate, 2 * F, C);
+        y->up = y->gate + F * C;
+    } else {
+        y->up = y->adapted[2] = adapted(r, l, "mlp.up", y->up, F, C);
+    }
+    y->down = y->adapted[3] = adapted(r, l, "mlp.down", y->down, C, F);
 }
 
 /* The value of `key` in "name key=value key=value". */
@@ -97,6 +138,8 @@ static struct view look(const struct ref_model *r)
         find(r, l, "attn.k_norm", &y->k_norm, &none);
         find(r, l, "norm1_post", &y->post1, &y->post1_bias);
         find(r, l, "norm2_post", &y->post2, &y->post2_bias);
+        if (r->cfg->adapter > 0)
+            adapt(r, y);
     }
     sscanf(r->pe, "%23s", v.name);
     v.pe = tensor(r, "pe.bias");
@@ -478,5 +521,8 @@ double ref_loss(const struct ref_model *r, const struct pw_batch *b, double *eac
         }
         free(x);
     }
+    for (int l = 0; l < r->cfg->layers; l++)
+        for (int i = 0; i < 4; i++)
+            free(v.layer[l].adapted[i]);
     return sum / b->n_scored;
 }

@@ -96,6 +96,7 @@ static void test_every_model(void **state)
         "layers=2 width=34 heads=1 context=80 norm=none bias=on act=gelu_tanh",
         "layers=2 width=24 heads=3 context=80 norm_at=ff",
         "layers=2 width=12 heads=3 context=80 causal=off",
+        "layers=2 width=12 heads=3 context=80 adapter=2",
         "layers=2 width=16 heads=2 context=80 dropout=0.5",
         ("layers=2 width=24 heads=6 kv_heads=2 context=80 gated=on act=silu bias=qkv qk_norm=head "
          "post_norm=on embed_scale=4.9 logit_cap=5"),

@@ -1,6 +1,7 @@
 /* test_golden_torch.c - compares logits, losses, gradient norms and the parameters after three AdamW steps
- * with PyTorch, for every encoding and for the options of every family of published models. make_torch.py
- * wrote the references tests/golden/torch.safetensors and torch_options.safetensors. */
+ * with PyTorch, for every encoding, for the options of every family of published models, and for low-rank
+ * adapters with frozen weights. make_torch.py wrote the references tests/golden/torch.safetensors,
+ * torch_options.safetensors and torch_adapter.safetensors. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -171,13 +172,13 @@ static void open_golden(const char *name)
         fail_msg("%s", err.msg);
 }
 
-static void test_families(void **state)
+/* Checks all cases of a file. */
+static void check_file(const char *name_of_file)
 {
     struct toy toy = toy_open(2);
     char *cases, *rest = NULL;
 
-    (void)state;
-    open_golden("torch_options");
+    open_golden(name_of_file);
     cases = strdup(text("cases", ""));
     assert_non_null(cases);
     for (char *name = strtok_r(cases, " ", &rest); name != NULL; name = strtok_r(NULL, " ", &rest))
@@ -185,6 +186,18 @@ static void test_families(void **state)
     free(cases);
     pw_st_close(&golden);
     toy_close(&toy);
+}
+
+static void test_families(void **state)
+{
+    (void)state;
+    check_file("torch_options");
+}
+
+static void test_adapters(void **state)
+{
+    (void)state;
+    check_file("torch_adapter");
 }
 
 static void test_cases(void **state)
@@ -216,7 +229,8 @@ static void test_cases(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_families)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_families),
+                                       cmocka_unit_test(test_adapters)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

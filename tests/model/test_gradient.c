@@ -109,6 +109,12 @@ static const struct {
     {SMALL " score_scale=0.2", "rotary", 7},
     {SMALL " logit_cap=2", "none", 7},
     {SMALL " logit_cap=1.5 tied=on logit_scale=1.5", "none", 7},
+    {SMALL " adapter=3", "rotary", 7},
+    {SMALL " adapter=1 bias=on norm=layernorm tied=on dropout=0.3", "learned", 7},
+    {SMALL " adapter=20 parallel=shared act=gelu", "t5", 7},
+    {("layers=2 width=12 heads=6 kv_heads=2 ffn=10 context=16 adapter=2 gated=on act=silu qk_norm=head "
+      "post_norm=on parallel=on"),
+     "rotary", 7},
     /* families: LLaMA, Qwen2, Qwen3, NeoX, GPT-J, BLOOM, MPT, Gemma, Gemma 3 */
     {"layers=2 width=12 heads=6 kv_heads=2 ffn=10 context=16 gated=on act=silu norm_eps=1e-5", "rotary", 7},
     {"layers=2 width=12 heads=6 kv_heads=3 ffn=10 context=16 gated=on act=silu bias=qkv tied=on", "rotary",

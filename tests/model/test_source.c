@@ -1,5 +1,5 @@
-/* test_source.c - tests what an image leaves out: the weights of a model that is as files of another program
- * give it, and moments and counts that are all zero. */
+/* test_source.c - tests what an image leaves out: the weights that files of another program give and that no
+ * step could change, with their moments, and moments and counts that are all zero. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,6 +19,7 @@
 
 enum { V = 7 };
 #define OPTIONS "layers=2 width=12 heads=3 ffn=10 context=16"
+#define ADAPTED OPTIONS " adapter=2"
 #define SHA     "b179c9523d0e6a0fb179c9523d0e6a0fb179c9523d0e6a0fb179c9523d0e6a0f"
 
 static char path[] = "m/l.gguf";
@@ -41,14 +42,20 @@ static struct pw_checkpoint *image_of(struct pw_model *m, maker *make, void **by
     return c;
 }
 
-static void train(struct pw_model *m)
+static void train_as(struct pw_model *m, enum pw_trains trains)
 {
     struct pw_optim o = toy_optim("lr=0.01 warmup=5 steps=40");
+    o.trains = trains;
     struct pw_batch *b = toy_batch(1, 6, 2, 9, V);
     struct pw_step_result result;
     struct pw_err err;
     assert_int_equal(pw_model_step(m, &o, b, NULL, &result, &err), PW_OK);
     toy_batch_free(b);
+}
+
+static void train(struct pw_model *m)
+{
+    train_as(m, PW_TRAINS_ALL);
 }
 
 /* The image of m has so many tensors, and restores the digest in a new model with m's files. */
@@ -58,7 +65,7 @@ static void restores(struct toy *t, struct pw_model *m, const char *pe, maker *m
     struct pw_st st;
     struct pw_err err;
     void *bytes;
-    struct pw_model *other = toy_model(t, OPTIONS, pe, V, 1);
+    struct pw_model *other = toy_model(t, pw_model_config(m)->adapter > 0 ? ADAPTED : OPTIONS, pe, V, 1);
     struct pw_checkpoint *c = image_of(m, make, &bytes, &st);
     assert_int_equal(st.n, tensors);
     pw_model_set_source(other, pw_checkpoint_info(c)->source != NULL ? &source : NULL);
@@ -142,6 +149,148 @@ static void test_changes(void **state)
     pw_model_destroy(copy);
 }
 
+/* Copies parameters and moments. */
+static void get_all(struct pw_model *m, float *all)
+{
+    size_t n = pw_model_size(m);
+    pw_model_get(m, all, all + n, all + 2 * n);
+}
+
+/* Steps of some tensors keep the reference: the image has these tensors alone, their moments, and four arrays
+ * of counts. It restores weights, moments and counts of all tensors, and the image itself. */
+static void own_restores(struct toy *t, const char *options, const char *pe, enum pw_trains first,
+                         enum pw_trains second, int own)
+{
+    static float then[3 * 4096], now[3 * 4096];
+    struct pw_model *m = toy_model(t, options, pe, V, 1), *other = toy_model(t, options, pe, V, 1);
+    struct pw_st st, again;
+    struct pw_err err;
+    void *bytes, *same;
+    assert_true(pw_model_size(m) <= 4096);
+    pw_model_set_source(m, &source);
+    pw_model_set_source(other, &source);
+    train_as(m, first);
+    train_as(m, second);
+    assert_non_null(pw_model_source(m));
+    struct pw_checkpoint *c = image_of(m, pw_checkpoint_image, &bytes, &st);
+    int counts = strcmp(pe, "alibi") == 0 ? 3 : 4; /* adam.t, met.steps, met.seqs, met.grad */
+    assert_int_equal(st.n, 3 * own + counts);
+    if (pw_checkpoint_load(c, other, &err) != PW_OK)
+        fail_msg("%s", err.msg);
+    get_all(m, then);
+    get_all(other, now);
+    assert_memory_equal(then, now, 3 * pw_model_size(m) * sizeof *then);
+    pw_checkpoint_close(c);
+    c = image_of(other, pw_checkpoint_image, &same, &again);
+    assert_int_equal(again.n, st.n);
+    assert_string_equal(pw_st_meta(&again, "pewter.source"), pw_st_meta(&st, "pewter.source"));
+    train(m);
+    train(other);
+    get_all(m, then);
+    get_all(other, now);
+    assert_memory_equal(then, now, 3 * pw_model_size(m) * sizeof *then);
+    assert_null(pw_model_source(m));
+    pw_checkpoint_close(c);
+    pw_st_close(&again);
+    pw_st_close(&st);
+    free(bytes);
+    free(same);
+    pw_model_destroy(other);
+    pw_model_destroy(m);
+}
+
+static void test_own(void **state)
+{
+    enum { NORMS = 5, ADAPTERS = 2 * 2 * PW_MATS };
+    own_restores(*state, OPTIONS, "t5 buckets=4", PW_TRAINS_ENCODING, PW_TRAINS_ENCODING, 1);
+    own_restores(*state, OPTIONS, "alibi", PW_TRAINS_NORMS, PW_TRAINS_NORMS, NORMS);
+    own_restores(*state, OPTIONS, "t5 buckets=4", PW_TRAINS_ENCODING, PW_TRAINS_NORMS, NORMS + 1);
+    own_restores(*state, ADAPTED, "alibi", PW_TRAINS_ADAPTER, PW_TRAINS_ADAPTER, ADAPTERS);
+    own_restores(*state, ADAPTED, "t5 buckets=4", PW_TRAINS_NORMS, PW_TRAINS_ADAPTER, NORMS + 1 + ADAPTERS);
+    own_restores(*state, ADAPTED, "t5 buckets=4", PW_TRAINS_ADAPTER, PW_TRAINS_NORMS, NORMS + 1 + ADAPTERS);
+}
+
+/* An adapter is never in the files, also before the first step. */
+static void test_new_adapter(void **state)
+{
+    struct pw_model *m = toy_model(*state, OPTIONS, "alibi", V, 1), *next;
+    struct pw_err err;
+    pw_model_set_source(m, &source);
+    assert_int_equal(pw_model_adapt(&next, m, 2, &err), PW_OK);
+    pw_model_destroy(m);
+    restores(*state, next, "alibi", pw_checkpoint_image, 2 * 2 * PW_MATS);
+}
+
+/* Replaces a text in an image by one of the same length; only the first time, or everywhere. */
+static void replace(void *bytes, size_t n, const char *text, const char *by, bool all)
+{
+    char *at = memmem(bytes, n, text, strlen(text));
+    assert_int_equal(strlen(text), strlen(by));
+    assert_non_null(at);
+    for (; at != NULL; at = memmem(bytes, n, text, strlen(text))) {
+        memcpy(at, by, strlen(by));
+        if (!all)
+            return;
+    }
+}
+
+/* Images whose tensors are not those that `own` names are refused, and the model stays as it was. */
+static void test_lies(void **state)
+{
+    static const struct {
+        const char *text, *by, *says;
+        bool all;
+    } lies[] = {
+        /* in the list of tensors, in the list of names, in both */
+        {"\"norm.weight\":", "\"norx.weight\":", "tensor 'norm.weight' is missing", false},
+        {"\"adam.m.norm.weight\":", "\"adam.m.norx.weight\":", "tensor 'adam.m.norm.weight' is missing",
+         false},
+        {"\\\"norm.weight\\\"", "\\\"norx.weight\\\"",
+         "own has 'norx.weight', which is no weight of this model", false},
+        {"layers.1.norm2.weight", "layers.1.norm1.weight", "twice", true},
+        {"norm.weight", "norx.weight", "own has", true},
+    };
+    struct pw_model *m = toy_model(*state, OPTIONS, "alibi", V, 1);
+    struct pw_model *other = toy_model(*state, OPTIONS, "alibi", V, 1);
+    struct pw_checkpoint_info info = {.optim = toy_optim(""), .seed = 1, .step = 1};
+    uint64_t then[2], now[2];
+    struct pw_err err;
+    void *bytes;
+    size_t n;
+    pw_model_set_source(m, &source);
+    pw_model_set_source(other, &source);
+    train_as(m, PW_TRAINS_NORMS);
+    pw_model_digest(other, then);
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+        struct pw_checkpoint *c;
+        assert_int_equal(pw_checkpoint_image(m, &info, &bytes, &n, &err), PW_OK);
+        replace(bytes, n, lies[i].text, lies[i].by, lies[i].all);
+        enum pw_code code = pw_checkpoint_open_bytes(&c, bytes, n, "it", &err);
+        if (code == PW_OK)
+            code = pw_checkpoint_load(c, other, &err);
+        if (code != PW_EUSER || strstr(err.msg, lies[i].says) == NULL)
+            fail_msg("%zu: '%s', not '%s'", i, code == PW_OK ? "" : err.msg, lies[i].says);
+        pw_checkpoint_close(c);
+        free(bytes);
+        pw_model_digest(other, now);
+        assert_memory_equal(then, now, sizeof now);
+        assert_int_equal(pw_model_source(other)->n_own, 0);
+    }
+    /* one of a model whose norms have changed can't keep them */
+    struct pw_st st;
+    struct pw_model *fresh = toy_model(*state, OPTIONS, "alibi", V, 1);
+    pw_model_set_source(fresh, &source);
+    struct pw_checkpoint *c = image_of(fresh, pw_checkpoint_image, &bytes, &st);
+    assert_int_equal(pw_checkpoint_load(c, m, &err), PW_EUSER);
+    assert_non_null(strstr(err.msg, "has no weights"));
+    pw_checkpoint_close(c);
+    pw_st_close(&st);
+    free(bytes);
+    pw_model_destroy(fresh);
+    pw_model_destroy(other);
+    pw_model_destroy(m);
+}
+
 /* A model that is not of these files refuses the image, and stays as it was. */
 static void test_other_model(void **state)
 {
@@ -174,6 +323,9 @@ static void test_forged(void **state)
 #define FILES(name, sha, bytes)                                                                              \
     ("{\"path\":\"m\",\"pe\":true,\"files\":[{\"name\":" name ",\"sha256\":\"" sha "\",\"bytes\":" bytes     \
      "}]}")
+#define OWN(own)                                                                                             \
+    ("{\"path\":\"m\",\"pe\":true,\"own\":" own ",\"files\":[{\"name\":\"a\",\"sha256\":\"" SHA              \
+     "\",\"bytes\":1}]}")
     static const char *const forged[] = {
         "7",
         "{\"path\":\"m\",\"pe\":true,\"files\":[]}",
@@ -185,7 +337,12 @@ static void test_forged(void **state)
         FILES("\"a\"", "b179", "1"),
         FILES("\"a\"", SHA, "-1"),
         FILES("\"a\"", SHA, "1e30"),
-        FILES("\"a\"", SHA, "\"1\"")};
+        FILES("\"a\"", SHA, "\"1\""),
+        OWN("7"),
+        OWN("[]"),
+        OWN("[7]"),
+        OWN("[\"norm.weight\",\"norm.weight\"]"),
+        OWN("[\"a name of a tensor that is longer than any name of a tensor\"]")};
     struct pw_source_files *s;
     struct pw_err err;
     (void)state;
@@ -206,8 +363,9 @@ static void test_forged(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_fresh), cmocka_unit_test(test_refers),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_fresh),   cmocka_unit_test(test_refers),
                                        cmocka_unit_test(test_changes), cmocka_unit_test(test_other_model),
-                                       cmocka_unit_test(test_forged)};
+                                       cmocka_unit_test(test_own),     cmocka_unit_test(test_new_adapter),
+                                       cmocka_unit_test(test_lies),    cmocka_unit_test(test_forged)};
     return cmocka_run_group_tests(tests, toy_setup, toy_teardown);
 }

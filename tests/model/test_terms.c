@@ -48,6 +48,7 @@ static void test_sum(void **state)
                                         "norm=layernorm norm_at=ff",
                                         "norm=rmsnorm causal=off scale=off",
                                         "kv_heads=1",
+                                        "adapter=2",
                                         "qk_norm=head bias=qkv norm_eps=0.01 score_scale=0.5"};
     static const char *const pes[] = {"learned", "sinusoidal", "none", "t5", "rotary"};
     float terms[4 * SQUARE], content[SQUARE];

@@ -1,4 +1,4 @@
-/* test_trains.c - tests that steps with trains=norms and trains=encoding change these parameters alone, in
+/* test_trains.c - tests that steps with trains=norms, encoding and adapter change these parameters alone, in
  * the direction of a step that changes all. */
 #include <math.h>
 #include <setjmp.h>
@@ -22,9 +22,9 @@ static const struct {
     {"layers=2 width=12 heads=3 ffn=10 context=32 bias=on norm=layernorm embed_norm=on head_bias=on "
      "dropout=0.1",
      "learned"},
-    {"layers=2 width=12 heads=3 ffn=10 context=32 parallel=shared", "fire"},
+    {"layers=2 width=12 heads=3 ffn=10 context=32 parallel=shared adapter=2", "fire"},
     {"layers=2 width=12 heads=3 ffn=10 context=32 parallel=on", "alibi"},
-    {"layers=2 width=12 heads=3 ffn=10 context=32",
+    {"layers=2 width=12 heads=3 ffn=10 context=32 adapter=3",
      "expr 'T = learn(normal(0.5), 40) per head; bias = T[d]'"},
 };
 enum { MODELS = sizeof models / sizeof *models };
@@ -33,7 +33,9 @@ static bool may_change(const struct pw_param *p, enum pw_trains trains)
 {
     bool norm = strncmp(p->name, "pe.", 3) != 0 && strstr(p->name, "norm") != NULL;
 
-    return trains == PW_TRAINS_ALL || strncmp(p->name, "pe.", 3) == 0 || (trains == PW_TRAINS_NORMS && norm);
+    return trains == PW_TRAINS_ALL || strncmp(p->name, "pe.", 3) == 0 ||
+           (trains == PW_TRAINS_NORMS && norm) ||
+           (trains == PW_TRAINS_ADAPTER && strstr(p->name, ".adapter_") != NULL);
 }
 
 /* Makes model k and a step's settings. Without clipping, the step of a tensor depends on no other gradient.
@@ -82,11 +84,11 @@ static void test_only_these_change(void **state)
 
     (void)state;
     for (int k = 0; k < MODELS; k++)
-        for (int trains = PW_TRAINS_ALL; trains <= PW_TRAINS_ENCODING; trains++) {
+        for (int trains = PW_TRAINS_ALL; trains <= PW_TRAINS_ADAPTER; trains++) {
             struct toy toy;
             struct pw_optim o;
             struct pw_model *m = open_model(&toy, k, 2, &o);
-            if (trains == PW_TRAINS_ENCODING && strcmp(models[k].pe, "alibi") == 0)
+            if (trains >= PW_TRAINS_ENCODING && strcmp(models[k].pe, "alibi") == 0)
                 goto next;
             step(m, &o, 1);
             step(m, &o, 2);
@@ -116,18 +118,21 @@ static void test_same_step(void **state)
     for (int k = 0; k < MODELS; k++) {
         const struct pw_param *p;
         int n;
-        for (int trains = PW_TRAINS_ALL; trains <= PW_TRAINS_NORMS; trains++) {
+        for (int trains = PW_TRAINS_ALL; trains <= PW_TRAINS_ADAPTER; trains++) {
             struct toy toy;
             struct pw_optim o;
-            struct pw_model *m = open_model(&toy, k, 1 + 2 * trains, &o);
-            o.trains = trains;
+            struct pw_model *m = open_model(&toy, k, 1 + trains, &o);
+            o.trains = trains == PW_TRAINS_ENCODING ? PW_TRAINS_NORMS : trains;
+            if (pw_model_config(m)->adapter == 0 && trains == PW_TRAINS_ADAPTER)
+                goto next;
             step(m, &o, 1);
             pw_model_get(m, trains == PW_TRAINS_ALL ? all : some, NULL, NULL);
             p = pw_model_params(m, &n);
-            for (int i = 0; trains == PW_TRAINS_NORMS && i < n; i++)
-                if (may_change(&p[i], PW_TRAINS_NORMS))
+            for (int i = 0; trains != PW_TRAINS_ALL && i < n; i++)
+                if (may_change(&p[i], (enum pw_trains)o.trains))
                     assert_memory_equal(all + p[i].offset, some + p[i].offset,
                                         pw_param_count(&p[i]) * sizeof *all);
+        next:
             pw_model_destroy(m);
             toy_close(&toy);
         }
@@ -163,6 +168,34 @@ static void test_norm(void **state)
     }
 }
 
+/* Tensors that steps leave out keep every bit, also that of -0; and their moments and counts. */
+static void test_left_out(void **state)
+{
+    static float before[3 * MOST], after[3 * MOST];
+    struct toy toy;
+    struct pw_optim o;
+    struct pw_model *m = open_model(&toy, 1, 2, &o);
+    const struct pw_param *p = pw_model_params(m, &(int){0});
+    size_t n = pw_model_size(m);
+
+    (void)state;
+    step(m, &o, 1);
+    pw_model_get(m, before, before + n, before + 2 * n);
+    for (size_t i = 0; i < pw_param_count(p); i += 3) /* the embedding */
+        before[i] = -0.0f;
+    pw_model_put(m, before, NULL, NULL);
+    o.trains = PW_TRAINS_NORMS;
+    step(m, &o, 2);
+    step(m, &o, 3);
+    pw_model_get(m, after, after + n, after + 2 * n);
+    for (int set = 0; set < 3; set++)
+        assert_memory_equal(before + set * n, after + set * n, pw_param_count(p) * sizeof *before);
+    assert_int_equal(p->t, 1);
+    assert_int_equal(pw_model_step_count(m), 3);
+    pw_model_destroy(m);
+    toy_close(&toy);
+}
+
 static void test_nothing_to_train(void **state)
 {
     struct toy toy = toy_open(1);
@@ -176,6 +209,10 @@ static void test_nothing_to_train(void **state)
     assert_int_equal(pw_model_step(m, &o, b, NULL, &result, &err), PW_EUSER);
     assert_string_equal(err.msg,
                         "steps with trains=encoding change nothing: the encoding rotary has no parameters");
+    o.trains = PW_TRAINS_ADAPTER;
+    assert_int_equal(pw_model_step(m, &o, b, NULL, &result, &err), PW_EUSER);
+    assert_string_equal(err.msg, "steps with trains=adapter change nothing: the encoding rotary has no "
+                                 "parameters, and the model has no adapter");
     o.trains = PW_TRAINS_ALL;
     assert_int_equal(pw_model_step(m, &o, b, NULL, &result, &err), PW_OK);
     toy_batch_free(b);
@@ -187,6 +224,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_only_these_change),
                                        cmocka_unit_test(test_same_step), cmocka_unit_test(test_norm),
+                                       cmocka_unit_test(test_left_out),
                                        cmocka_unit_test(test_nothing_to_train)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,9 +26,11 @@ static void list(struct pw_lab *lab)
         if (n > 1)
             snprintf(seeds, sizeof seeds, "..%llu n=%d%s%s", (unsigned long long)a->seed + n - 1, n,
                      now.own_batches ? ", own batches" : "", inspected);
-        pw_lab_note(lab, "%c arm %d: %s, %s %dx%d, %zu parameters, seed %llu%s, step %lld%s%s",
+        char adapter[32];
+        pw_lab_adapter_text(adapter, a);
+        pw_lab_note(lab, "%c arm %d: %s, %s %dx%d%s, %zu parameters, seed %llu%s, step %lld%s%s",
                     i == now.current ? '*' : ' ', i, pw_str_text(&pe), pw_lab_shape(a), a->cfg.layers,
-                    a->cfg.width, pw_model_size(a->model), (unsigned long long)a->seed, seeds,
+                    a->cfg.width, adapter, pw_model_size(a->model), (unsigned long long)a->seed, seeds,
                     (long long)a->step, parent, a->swaps > 0 ? ", encoding swapped" : "");
         pw_str_fini(&pe);
     }

@@ -32,6 +32,15 @@ const struct pw_command pw_cmd_optim = {
     .usage = "optim [key=value] [arm=K]",
     .example = "optim lr=0.002 batch=16",
     .summary = "set optimiser and schedule of the current arm, or of arm K; weights stay",
+    .detail =
+        "trains= says which parameters the next steps change: all; norms: those of norms and of the\n"
+        "encoding; encoding: only the latter; adapter: a low-rank adapter (LoRA, Hu et al. 2021) and the\n"
+        "encoding's. The others keep every bit.\n"
+        "The first trains=adapter gives every matrix W of attention and MLP an adapter of rank r (rank=, "
+        "8):\n"
+        "W acts as W + B A with A [r,in], B [out,r], and the paper's factor alpha/r is 1. B = 0 at first, "
+        "so\n"
+        "nothing changes until steps train it. It stays from then on, and keeps its rank.",
     .where = PW_AT_LAB,
     .opts = pw_optim_opts,
     .also = pw_scope_opts,

@@ -1,4 +1,6 @@
 /* list.c - which arms and replicas there are. */
+#include <stdio.h>
+
 #include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
 #include "model/theorem.h"
@@ -99,6 +101,13 @@ const char *pw_lab_shape(const struct pw_replica *arm)
 {
     int theorem = pw_theorem_of(&arm->cfg);
     return theorem == 0 ? arm->preset : theorem == 1 ? "theorem1" : "theorem2";
+}
+
+void pw_lab_adapter_text(char dst[32], const struct pw_replica *arm)
+{
+    dst[0] = '\0';
+    if (arm->cfg.adapter > 0)
+        snprintf(dst, 32, ", adapter=%d", arm->cfg.adapter);
 }
 
 void pw_lab_alter(struct pw_lab *lab, int id, enum pw_altered how)

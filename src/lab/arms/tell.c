@@ -103,8 +103,10 @@ void pw_lab_emit_arm(struct pw_lab *lab, const struct pw_replica *arm, bool rest
     pw_text_copy(a->pe, sizeof a->pe, pw_str_text(&text));
     pw_str_fini(&text);
     a->n_params = (int64_t)pw_model_size(arm->model);
-    snprintf(a->model, sizeof a->model, "%s %dx%d, %d heads, %.0f k parameters", pw_lab_shape(arm),
-             arm->cfg.layers, arm->cfg.width, arm->cfg.heads, (double)a->n_params / 1000.0);
+    char adapter[32];
+    pw_lab_adapter_text(adapter, arm);
+    snprintf(a->model, sizeof a->model, "%s %dx%d, %d heads%s, %.0f k parameters", pw_lab_shape(arm),
+             arm->cfg.layers, arm->cfg.width, arm->cfg.heads, adapter, (double)a->n_params / 1000.0);
     a->replicas = pw_lab_n_replicas(lab, arm->id);
     a->seed = arm->seed;
     a->step = arm->step;

@@ -166,6 +166,11 @@ static enum pw_code build(struct pw_lab *next, struct pw_replica *a, const struc
     a->seed = info->seed;
     if (info->source != NULL)
         code = open_files(files, info->source, err);
+    if (code == PW_OK && info->source != NULL && info->step > 0) { /* it has moments */
+        struct pw_replica trained = *a;
+        trained.altered = PW_ALTERED_NOT;
+        code = pw_lab_check_memory(next, next->ops, next->be, &trained, 1, err);
+    }
     if (code == PW_OK && info->source != NULL)
         code = pw_lab_build_foreign(next, &fresh, a, files->f, info->source->pe, err);
     else if (code == PW_OK)

@@ -103,8 +103,10 @@ enum pw_code pw_lab_set_task(struct pw_lab *lab, const char *text, struct pw_err
     return PW_OK;
 }
 
-enum pw_code pw_lab_reshape(struct pw_lab *lab, const struct pw_replica *settings, int n, struct pw_err *err)
+enum pw_code pw_lab_reshape(struct pw_lab *lab, struct pw_replica *settings, int n, struct pw_err *err)
 {
+    for (int i = 0; i < n; i++)
+        pw_lab_fit_optim(&settings[i].cfg, &settings[i].optim);
     enum pw_code code = rebuild_one(lab, settings, n, err);
     if (code != PW_OK)
         return code;
@@ -278,6 +280,8 @@ enum pw_code pw_lab_set_optim(struct pw_lab *lab, const struct pw_replica *arm, 
         settings[i].optim = settings[i].id == arm->id ? *optim : settings[i].optim;
     if (optim->batch > arm->optim.batch)
         code = pw_lab_check_steps(lab, settings, n, arm->id, lab->tasks.max_tokens, err);
+    if (code == PW_OK)
+        code = pw_lab_adapt(lab, arm, optim, err);
     if (code != PW_OK)
         return code;
     if (!same_optim(&arm->optim, optim))

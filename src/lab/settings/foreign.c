@@ -24,6 +24,7 @@ static enum pw_code settle(const struct pw_foreign *f, struct pw_replica *settin
      * for. */
     settings->optim.batch = 1;
     settings->optim.lr = 1e-5f;
+    pw_lab_fit_optim(&settings->cfg, &settings->optim);
     snprintf(settings->preset, sizeof settings->preset, "%s", info->family);
     pw_foreign_pe(f, settings->cfg.context, &text);
     enum pw_code code = pw_pe_parse(&settings->pe, text.s, &settings->cfg, err);

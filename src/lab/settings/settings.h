@@ -17,11 +17,19 @@ void pw_lab_put(struct pw_lab *lab, const struct pw_replica *fresh, int n);
  * dropped. */
 void pw_lab_put_only(struct pw_lab *lab, const struct pw_replica *fresh, int n);
 
+/* ---- adapter.c */
+/* Give an arm the adapter that these settings ask for, unless it has one. All of its training state stays.
+ * Fails if it has one of another rank. */
+enum pw_code pw_lab_adapt(struct pw_lab *lab, const struct pw_replica *arm, const struct pw_optim *optim,
+                          struct pw_err *err);
+/* Settings of steps for a new model: without an adapter they train all parameters. */
+void pw_lab_fit_optim(const struct pw_config *cfg, struct pw_optim *optim);
+
 /* ---- arms_set.c */
 /* Complete a change of lab->tasks: frees the old set. If the vocabulary changed, the n replicas built for it
  * are put in their places, and other arms are dropped. */
 void pw_lab_put_task(struct pw_lab *lab, struct pw_taskset *old, const struct pw_replica *fresh, int n);
-/* Restart one arm, of n replicas, with settings of another shape. */
-enum pw_code pw_lab_reshape(struct pw_lab *lab, const struct pw_replica *settings, int n, struct pw_err *err);
+/* Restart one arm, of n replicas, with settings of another shape. Adjusts their settings of steps to it. */
+enum pw_code pw_lab_reshape(struct pw_lab *lab, struct pw_replica *settings, int n, struct pw_err *err);
 
 #endif

@@ -1,0 +1,158 @@
+/* adapter.c - low-rank adapters (LoRA, Hu et al. 2021, section 4.1): a matrix W of a layer acts as W + B A, with
+ * A [r,in] and B [out,r]. The paper's factor alpha/r is 1. q, k and v are one matrix here, and so are gate and
+ * up, so the parts of such a matrix share A.
+ *
+ * The sum is computed once per change of a parameter, into memory of its own, and every linear operation reads
+ * it there. So the forward pass, decoding, inspection and the gradient of the input are those of any model, and
+ * W keeps the bits of the file that it came from. With u = x A^T and v = dy B the gradients are dB = dy^T u and
+ * dA = v^T x: chains over rows like those of W. */
+#include <stdlib.h>
+
+#include "model/model_int.h"
+
+static int n_mats(const struct pw_model *m)
+{
+    return m->cfg.layers * PW_MATS;
+}
+
+/* The memory `merged` has the offsets of the parameters from the first matrix to the end of the last one. */
+static size_t begin(const struct pw_param_layout *lay)
+{
+    return lay->layer[0].qkv;
+}
+
+static size_t merged_floats(const struct pw_config *cfg, const struct pw_param_layout *lay)
+{
+    return lay->layer[cfg->layers - 1].down + (size_t)cfg->width * cfg->ffn - begin(lay);
+}
+
+/* Returns the floats of the packs of A and B of all matrices; sets their places unless `to` is NULL. */
+static size_t set_packs(const struct pw_backend_ops *ops, const struct pw_config *cfg, struct pw_mat *low,
+                        float *to)
+{
+    size_t used = 0;
+
+    for (int i = 0; i < 2 * cfg->layers * PW_MATS; i++) {
+        struct pw_shape s = pw_mat_shape(cfg, i / 2 % PW_MATS);
+        int out = i % 2 == 0 ? cfg->adapter : s.out, in = i % 2 == 0 ? s.in : cfg->adapter;
+        for (int backward = 0; backward < 2; backward++) {
+            size_t n = ops->mat_pack_floats(out, in, backward);
+            float *at = to != NULL && n > 0 ? to + used : NULL;
+            if (low != NULL && backward)
+                low[i].back = at;
+            else if (low != NULL)
+                low[i].pack = at;
+            used += (n + 15) / 16 * 16;
+        }
+    }
+    return used;
+}
+
+enum pw_code pw_adapters_init(struct pw_model *m, struct pw_err *err)
+{
+    if (m->cfg.adapter == 0)
+        return PW_OK;
+    size_t floats = set_packs(m->ops, &m->cfg, NULL, NULL);
+    m->low = calloc(2 * (size_t)n_mats(m), sizeof *m->low);
+    m->merged = m->ops->alloc(m->be, merged_floats(&m->cfg, &m->lay) * sizeof *m->merged);
+    if (floats > 0)
+        m->low_pack = m->ops->alloc(m->be, floats * sizeof *m->low_pack);
+    if (m->low == NULL || m->merged == NULL || (floats > 0 && m->low_pack == NULL))
+        return pw_fail(err, PW_ENOMEM, "out of memory: adapters of rank %d need %zu MiB", m->cfg.adapter,
+                       pw_adapters_bytes(m) >> 20);
+    for (int i = 0; i < n_mats(m); i++) {
+        const struct pw_layer_at *at = &m->lay.layer[i / PW_MATS];
+        struct pw_mat *mat = &m->mats[i];
+        int k = i % PW_MATS;
+        m->low[2 * i] =
+            (struct pw_mat){.w = m->p + at->adapter_a[k], .out = m->cfg.adapter, .in = mat->in};
+        m->low[2 * i + 1] =
+            (struct pw_mat){.w = m->p + at->adapter_b[k], .out = mat->out, .in = m->cfg.adapter};
+        mat->w = m->merged + (pw_mat_at(at, k) - begin(&m->lay));
+    }
+    set_packs(m->ops, &m->cfg, m->low, m->low_pack);
+    return PW_OK;
+}
+
+void pw_adapters_fini(struct pw_model *m)
+{
+    m->ops->free(m->be, m->merged);
+    m->ops->free(m->be, m->low_pack);
+    free(m->low);
+}
+
+size_t pw_adapters_bytes(const struct pw_model *m)
+{
+    if (m->cfg.adapter == 0)
+        return 0;
+    return (merged_floats(&m->cfg, &m->lay) + set_packs(m->ops, &m->cfg, NULL, NULL)) * sizeof *m->merged;
+}
+
+/* Computes W + B A of matrix i. */
+static void merge(struct pw_ctx *c, int i, int worker, void *arg)
+{
+    struct pw_model *m = arg;
+    const struct pw_layer_at *at = &m->lay.layer[i / PW_MATS];
+    const struct pw_mat *a = &m->low[2 * i], *b = &m->low[2 * i + 1];
+    size_t from = pw_mat_at(at, i % PW_MATS);
+    float *to = m->merged + (from - begin(&m->lay));
+
+    (void)worker;
+    m->ops->linear_dx(c, to, b->w, a, PW_ACT_NONE, NULL, 1, b->out);
+    m->ops->add(c, to, m->p + from, (size_t)b->out * a->in);
+}
+
+void pw_adapters_merge(struct pw_model *m)
+{
+    if (m->cfg.adapter > 0) {
+        m->ops->prepare(m->be, m->low, 2 * n_mats(m));
+        m->ops->for_chunks(m->be, n_mats(m), merge, m);
+    }
+    m->stale &= ~PW_STALE_MERGED;
+}
+
+void pw_adapter_gradient(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_slot *to,
+                         int l, int k, const float *dy, const float *x, int R)
+{
+    const struct pw_layer_at *at = &m->lay.layer[l];
+
+    if (m->cfg.adapter == 0 || (m->trains != PW_TRAINS_ALL && m->trains != PW_TRAINS_ADAPTER))
+        return;
+    const struct pw_mat *a = &m->low[2 * (l * PW_MATS + k)], *b = a + 1;
+    m->ops->linear_fwd(c, w->low_x, NULL, x, a, NULL, NULL, PW_ACT_NONE, R);
+    m->ops->linear_dw(c, to->grad + at->adapter_b[k], NULL, dy, w->low_x, to->summed, b->out, b->in, R);
+    m->ops->linear_dx(c, w->low_dy, dy, b, PW_ACT_NONE, NULL, 1, R);
+    m->ops->linear_dw(c, to->grad + at->adapter_a[k], NULL, w->low_dy, x, to->summed, a->out, a->in, R);
+}
+
+/* Returns the number of the matrix that contains this parameter; -1: none with an adapter does. */
+static int mat_of(const struct pw_model *m, size_t offset)
+{
+    for (int i = 0; i < n_mats(m) && m->cfg.adapter > 0; i++) {
+        size_t from = pw_mat_at(&m->lay.layer[i / PW_MATS], i % PW_MATS);
+        if (offset >= from && offset < from + (size_t)m->mats[i].out * m->mats[i].in)
+            return i;
+    }
+    return -1;
+}
+
+void pw_model_read_acting(struct pw_model *m, float *out, size_t offset, size_t n)
+{
+    if (mat_of(m, offset) < 0) {
+        pw_model_read(m, out, offset, n);
+        return;
+    }
+    if (m->stale & PW_STALE_MERGED)
+        pw_adapters_merge(m);
+    m->ops->download(m->be, out, m->merged + (offset - begin(&m->lay)), n * sizeof *out);
+    m->ops->sync(m->be, NULL); /* the backend keeps the error for a later call */
+}
+
+void pw_model_get_acting(struct pw_model *m, float *out)
+{
+    pw_model_get(m, out, NULL, NULL);
+    for (int i = 0; i < n_mats(m) && m->cfg.adapter > 0; i++) {
+        size_t from = pw_mat_at(&m->lay.layer[i / PW_MATS], i % PW_MATS);
+        pw_model_read_acting(m, out + from, from, (size_t)m->mats[i].out * m->mats[i].in);
+    }
+}
