@@ -1,11 +1,11 @@
-/* adapter.c - low-rank adapters (LoRA, Hu et al. 2021, section 4.1): a matrix W of a layer acts as W + B A, with
- * A [r,in] and B [out,r]. The paper's factor alpha/r is 1. q, k and v are one matrix here, and so are gate and
- * up, so the parts of such a matrix share A.
+/* adapter.c - low-rank adapters (LoRA, Hu et al. 2021, section 4.1): a matrix W of a layer acts as W + B A,
+ * with A [r,in] and B [out,r]. The paper's factor alpha/r is 1. q, k and v are one matrix here, and so are
+ * gate and up, so the parts of such a matrix share A.
  *
- * The sum is computed once per change of a parameter, into memory of its own, and every linear operation reads
- * it there. So the forward pass, decoding, inspection and the gradient of the input are those of any model, and
- * W keeps the bits of the file that it came from. With u = x A^T and v = dy B the gradients are dB = dy^T u and
- * dA = v^T x: chains over rows like those of W. */
+ * The sum is computed once per change of a parameter, into memory of its own, and every linear operation
+ * reads it there. So the forward pass, decoding, inspection and the gradient of the input are those of any
+ * model, and W keeps the bits of the file that it came from. With u = x A^T and v = dy B the gradients are dB
+ * = dy^T u and dA = v^T x: chains over rows like those of W. */
 #include <stdlib.h>
 
 #include "model/model_int.h"
@@ -64,8 +64,7 @@ enum pw_code pw_adapters_init(struct pw_model *m, struct pw_err *err)
         const struct pw_layer_at *at = &m->lay.layer[i / PW_MATS];
         struct pw_mat *mat = &m->mats[i];
         int k = i % PW_MATS;
-        m->low[2 * i] =
-            (struct pw_mat){.w = m->p + at->adapter_a[k], .out = m->cfg.adapter, .in = mat->in};
+        m->low[2 * i] = (struct pw_mat){.w = m->p + at->adapter_a[k], .out = m->cfg.adapter, .in = mat->in};
         m->low[2 * i + 1] =
             (struct pw_mat){.w = m->p + at->adapter_b[k], .out = mat->out, .in = m->cfg.adapter};
         mat->w = m->merged + (pw_mat_at(at, k) - begin(&m->lay));

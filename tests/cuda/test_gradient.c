@@ -44,6 +44,8 @@ static const struct {
      "rotary"},
     {SMALL " norm=layernorm bias=mlp head_bias=on act=gelu parallel=shared dropout=0.1", "rotary dims=4"},
     {SMALL " norm=layernorm bias=on parallel=on embed_norm=on", "alibi"},
+    {SMALL " adapter=3 act=gelu bias=on dropout=0.1", "learned"},
+    {"layers=2 width=24 heads=6 kv_heads=2 ffn=20 context=16 gated=on act=silu adapter=8", "rotary"},
     {SMALL " norm=layernorm bias=on head_bias=on embed_norm=on post_norm=on dropout=0.1", "learned"},
 };
 enum { FAMILIES = sizeof families / sizeof *families };

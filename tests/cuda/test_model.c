@@ -17,15 +17,20 @@ enum { VOCAB = 11, SHORT = 8, LONG = 14, SEQS = 3, WIDTH = 16 };
 
 static const char options[] = "layers=2 width=16 heads=2 ffn=24 context=96 dropout=0.1";
 
-static struct toy open_device(const char *mode)
+static struct toy open_as(const char *mode, const char *precision)
 {
     struct toy t;
     struct pw_err err;
     int unit;
-    t.ops = pw_backend_find("cuda:0", mode, NULL, &unit, &err);
+    t.ops = pw_backend_find("cuda:0", mode, precision, &unit, &err);
     if (t.ops == NULL || t.ops->open(&t.be, unit, &err) != PW_OK)
         fail_msg("%s", err.msg);
     return t;
+}
+
+static struct toy open_device(const char *mode)
+{
+    return open_as(mode, NULL);
 }
 
 static int late(void **state)
@@ -51,9 +56,14 @@ struct run {
     int n;
 };
 
+static struct run begin_with(struct toy *t, const char *model, const char *pe)
+{
+    return (struct run){.m = toy_model(t, model, pe, VOCAB, 1), .o = toy_optim("warmup=0 lr=0.01")};
+}
+
 static struct run begin(struct toy *t, const char *pe)
 {
-    return (struct run){.m = toy_model(t, options, pe, VOCAB, 1), .o = toy_optim("warmup=0 lr=0.01")};
+    return begin_with(t, options, pe);
 }
 
 static void start(struct run *r, const struct pw_batch *b)
@@ -263,6 +273,79 @@ static void test_groups(void **state)
             toy_batch_free(kinds[i]);
 }
 
+/* The packed weights are those of the parameters: a copy, which makes its own, has the same losses. */
+static void check_packs(struct toy *t, struct pw_model *m, const struct pw_batch *b)
+{
+    struct pw_model *copy;
+    struct pw_err err;
+    size_t bytes;
+    assert_int_equal(pw_model_clone(&copy, m, t->ops, t->be, &err), PW_OK);
+    float *x = seen_of(m, b, &bytes), *y = seen_of(copy, b, &bytes);
+    assert_memory_equal(x, y, (size_t)b->n_scored * sizeof *x);
+    free(x);
+    free(y);
+    pw_model_destroy(copy);
+}
+
+/* Starts all steps, each of another kind, then finishes them; and one by one. Both must have the same bits.
+ */
+static void kinds_in_flight(struct run *at_once, struct run *by_itself, const int *kinds,
+                            const struct pw_batch *b)
+{
+    int flights = pw_model_may_fly(at_once->m);
+    for (int i = 0; i < flights; i++) {
+        at_once->o.trains = by_itself->o.trains = kinds[i];
+        start(at_once, b);
+        start(by_itself, b);
+        finish(by_itself);
+    }
+    for (int i = 0; i < flights; i++)
+        finish(at_once);
+    same(at_once->m, by_itself->m);
+}
+
+/* Steps in flight that train different parameters, of a model with adapters. If the first is not finite, all
+ * counts are those before. */
+static void test_kinds_in_flight(void **state)
+{
+    static const int kinds[PW_FLIGHTS] = {PW_TRAINS_ALL,     PW_TRAINS_ALL,     PW_TRAINS_ADAPTER,
+                                          PW_TRAINS_ADAPTER, PW_TRAINS_ADAPTER, PW_TRAINS_ADAPTER,
+                                          PW_TRAINS_NORMS,   PW_TRAINS_ADAPTER};
+    static const char adapted[] = "layers=2 width=16 heads=2 ffn=24 context=96 adapter=4";
+    static const char *const modes[][2] = {{"ref", NULL}, {"fast", "tf32"}, {"fast", "bf16"}};
+    struct pw_batch *b = toy_batch(1, SEQS, SHORT, SHORT, VOCAB),
+                    *bad = toy_batch(9, SEQS, LONG, LONG, VOCAB);
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        struct toy t = open_as(modes[k][0], modes[k][1]);
+        struct run at_once = begin_with(&t, adapted, "learned"),
+                   by_itself = begin_with(&t, adapted, "learned");
+        int n, flights = pw_model_may_fly(at_once.m);
+        const struct pw_param *p = pw_model_params(at_once.m, &n), *q = pw_model_params(by_itself.m, &n);
+        poison(at_once.m);
+        poison(by_itself.m);
+        for (int round = 0; round < 3; round++) {
+            struct pw_step_result none;
+            struct pw_err err;
+            kinds_in_flight(&at_once, &by_itself, kinds, b);
+            check_packs(&t, at_once.m, b);
+            for (int i = 0; i < flights; i++) {
+                at_once.o.trains = kinds[flights - 1 - i];
+                start(&at_once, i == 0 ? bad : b);
+            }
+            assert_int_equal(pw_model_finish(at_once.m, &none, &err), PW_EUSER);
+            same(at_once.m, by_itself.m);
+            for (int i = 0; i < n; i++)
+                assert_int_equal(p[i].t, q[i].t);
+        }
+        pw_model_destroy(at_once.m);
+        pw_model_destroy(by_itself.m);
+        t.ops->close(t.be);
+    }
+    toy_batch_free(b);
+    toy_batch_free(bad);
+}
+
 /* At most two groups are in flight, and a group becomes a graph on its second occurrence. */
 static void test_one_graph(void **state)
 {
@@ -375,6 +458,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_not_finite, late, reset),
         cmocka_unit_test_setup_teardown(test_groups, late, reset),
+        cmocka_unit_test_setup_teardown(test_kinds_in_flight, late, reset),
         cmocka_unit_test_setup_teardown(test_one_graph, late, reset),
         cmocka_unit_test_setup_teardown(test_bad_in_group, late, reset),
         cmocka_unit_test_setup_teardown(test_comes_back, late, reset),

@@ -1,5 +1,6 @@
-/* test_adapter.c - tests `optim trains=adapter`: a model whose encoding was swapped heals by its adapter alone, an
- * arm that trains gets one without losing its place, and what is refused. test_source.c resumes such sessions. */
+/* test_adapter.c - tests `optim trains=adapter`: a model whose encoding was swapped heals by its adapter
+ * alone, an arm that trains gets one without losing its place, and what is refused. test_source.c resumes
+ * such sessions. */
 #include "ref_lab.h"
 
 #include <stdio.h>
@@ -52,7 +53,8 @@ static void test_heals(void **state)
     size_t n, after_n;
     (void)state;
     bench_open(&b, 2, false);
-    bench_must(&b, "task sort lengths=2..4; model layers=2 width=32 heads=4; pe alibi; optim lr=0.005; train 300");
+    bench_must(
+        &b, "task sort lengths=2..4; model layers=2 width=32 heads=4; pe alibi; optim lr=0.005; train 300");
     double before = mean_loss(&b, 280, 20);
     float *weights = frozen(&b, &n);
     bench_must(&b, "pe rotary; optim trains=adapter rank=4; train 300");
@@ -145,8 +147,9 @@ static void test_refused(void **state)
     memcpy(then, b.digests, sizeof then);
     bench_run(&b, "optim trains=adapter rank=8");
     assert_int_equal(b.errors, 1);
-    assert_string_equal(b.error, "optim: rank=8: arm 1 has an adapter of rank 4, which keeps its rank; 'model "
-                                 "adapter=8' starts again with new weights");
+    assert_string_equal(b.error,
+                        "optim: rank=8: arm 1 has an adapter of rank 4, which keeps its rank; 'model "
+                        "adapter=8' starts again with new weights");
     bench_run(&b, "optim rank=257");
     assert_int_equal(b.errors, 1);
     assert_non_null(strstr(b.error, "allowed are 0..256"));
@@ -168,8 +171,8 @@ static void test_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_heals), cmocka_unit_test(test_foreign_heals),
-                                       cmocka_unit_test(test_listed), cmocka_unit_test(test_arms), cmocka_unit_test(test_in_training),
-                                       cmocka_unit_test(test_refused)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_heals), cmocka_unit_test(test_foreign_heals), cmocka_unit_test(test_listed),
+        cmocka_unit_test(test_arms),  cmocka_unit_test(test_in_training),   cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

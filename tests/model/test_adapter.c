@@ -1,6 +1,6 @@
-/* test_adapter.c - low-rank adapters: a new one changes nothing, matrices read as W + B A, and an adapter stays
- * through steps, swaps of the encoding, copies and checkpoints. test_gradient.c and test_golden_torch.c check
- * its gradients, test_threads.c its bits. */
+/* test_adapter.c - low-rank adapters: a new one changes nothing, matrices read as W + B A, and an adapter
+ * stays through steps, swaps of the encoding, copies and checkpoints. test_gradient.c and test_golden_torch.c
+ * check its gradients, test_threads.c its bits. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -66,8 +66,8 @@ static const struct pw_param *find(const struct pw_model *m, const char *name)
     return NULL;
 }
 
-/* A new adapter: every loss has the bits that it had, and all tensors keep weights, moments, counts, and the place
- * in the schedule. The next steps change the adapter alone. */
+/* A new adapter: every loss has the bits that it had, and all tensors keep weights, moments, counts, and the
+ * place in the schedule. The next steps change the adapter alone. */
 static void test_begins_at_nothing(void **state)
 {
     static float before[3 * MOST], after[3 * MOST];
@@ -104,7 +104,8 @@ static void test_begins_at_nothing(void **state)
     pw_model_destroy(m);
 }
 
-/* Every matrix reads as W + B A, in parts or as a whole, also right after a step; everything else as it is. */
+/* Every matrix reads as W + B A, in parts or as a whole, also right after a step; everything else as it is.
+ */
 static void test_acting(void **state)
 {
     static float p[MOST], acting[MOST];
@@ -201,8 +202,9 @@ static void test_image(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_begins_at_nothing), cmocka_unit_test(test_acting),
-                                       cmocka_unit_test(test_swap), cmocka_unit_test(test_image)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_begins_at_nothing),
+                                       cmocka_unit_test(test_acting), cmocka_unit_test(test_swap),
+                                       cmocka_unit_test(test_image)};
 
     return cmocka_run_group_tests(tests, toy_setup, toy_teardown);
 }

@@ -20,10 +20,11 @@ static enum pw_code fail_rank(const struct pw_replica *arm, int rank, struct pw_
                        "optim: rank=%d: arm %d has an adapter of rank %d, which keeps its rank; 'model "
                        "from=%.200s' starts again without an adapter",
                        rank, arm->id, arm->cfg.adapter, arm->source);
-    return pw_fail(err, PW_EUSER,
-                   "optim: rank=%d: arm %d has an adapter of rank %d, which keeps its rank; 'model adapter=%d' "
-                   "starts again with new weights",
-                   rank, arm->id, arm->cfg.adapter, rank);
+    return pw_fail(
+        err, PW_EUSER,
+        "optim: rank=%d: arm %d has an adapter of rank %d, which keeps its rank; 'model adapter=%d' "
+        "starts again with new weights",
+        rank, arm->id, arm->cfg.adapter, rank);
 }
 
 /* Builds the models with an adapter beside the old ones: all or none. */
