@@ -159,6 +159,14 @@ static enum pw_code swap(struct pw_model *m, struct pw_err *err)
     return code;
 }
 
+static enum pw_code adapt(struct pw_model *m, struct pw_err *err)
+{
+    struct pw_model *other;
+    enum pw_code code = pw_model_adapt(&other, m, 3, err);
+    pw_model_destroy(other);
+    return code;
+}
+
 static enum pw_code tables(struct pw_model *m, struct pw_err *err)
 {
     struct pw_pe_tables t = {0};
@@ -251,6 +259,7 @@ static void test_use(void **state)
         exhaust(decode);
         exhaust(copy);
         exhaust(swap);
+        exhaust(adapt);
         exhaust(tables);
     }
 }

@@ -162,6 +162,31 @@ static void test_looked_at(void **state)
     bench_close(&b);
 }
 
+/* A model with an adapter is built beside the old one. */
+static void test_adapter(void **state)
+{
+    struct bench b;
+    char before[sizeof b.digests];
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b, "model tiny layers=1 width=16 heads=2; train 1; digest");
+    memcpy(before, b.digests, sizeof before);
+    available = 10;
+    bench_run(&b, "optim trains=adapter lr=0.1");
+    assert_int_equal(b.errors, 1);
+    assert_non_null(strstr(b.error, "optim: an adapter: this model needs "));
+    bench_run(&b, "model adapter=256");
+    assert_int_equal(b.errors, 1);
+    available = 0;
+    bench_must(&b, "optim; digest");
+    assert_string_equal(b.digests, before);
+    bench_must(&b, "optim");
+    assert_non_null(strstr(b.note, "lr=0.003 "));
+    assert_null(strstr(b.note, "trains="));
+    bench_must(&b, "optim trains=adapter; train 1");
+    bench_close(&b);
+}
+
 static void test_twins(void **state)
 {
     struct bench b;
@@ -179,8 +204,8 @@ static void test_twins(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_refused), cmocka_unit_test(test_absurd),
-                                       cmocka_unit_test(test_steps), cmocka_unit_test(test_twins),
-                                       cmocka_unit_test(test_looked_at)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_refused),   cmocka_unit_test(test_absurd),
+                                       cmocka_unit_test(test_steps),     cmocka_unit_test(test_twins),
+                                       cmocka_unit_test(test_looked_at), cmocka_unit_test(test_adapter)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

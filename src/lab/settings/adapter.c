@@ -33,6 +33,8 @@ static enum pw_code build(struct pw_lab *lab, struct pw_replica *fresh, int n, i
     for (int i = 0; i < n; i++)
         fresh[i].cfg.adapter = rank;
     enum pw_code code = pw_lab_check_memory(lab, lab->ops, lab->be, fresh, n, err);
+    if (code != PW_OK)
+        pw_err_at(err, "optim: an adapter");
     for (int i = 0; i < n && code == PW_OK; i++) {
         code = pw_model_adapt(&fresh[i].model, fresh[i].model, rank, err);
         for (int k = 0; code != PW_OK && k < i; k++)
