@@ -29,18 +29,20 @@ except ImportError:
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOKENS = [(7 * i * i + 3 * i + 1) % 24 for i in range(40)]
+ADAPTER = "optim trains=adapter rank=2 lr=0.1 warmup=1; train 3"
 # case: commands after `model from=`
 OTHERS = {
     "llama": ["pe rope_yarn base=500 factor=4 trained=16", "pe rope_pi base=10000 factor=3", "tune base=77",
               "pe rope_llama3 base=500 factor=8 trained=16 low=1 high=4",
               "pe rope_dynamic base=10000 factor=2 trained=32", "pe proportional_rope base=10000 fraction=0.5",
-              "optim lr=0.1 warmup=1; train 3"],
+              "optim lr=0.1 warmup=1; train 3", ADAPTER],
     "llama_old": ["tune base=99", "pe rope_yarn base=500 factor=4 trained=16"],
     "llama_biased": ["optim lr=0.1 warmup=1; train 3"],
-    "gpt_neox": ["tune base=77"],
+    "gpt_neox": ["tune base=77", ADAPTER],
     "gpt_neox_old": ["tune base=77"],
-    "gpt2": ["optim lr=0.1 warmup=1; train 3"],
-    "gemma": ["optim lr=0.1 warmup=1; train 3"],
+    "gpt2": ["optim lr=0.1 warmup=1; train 3", ADAPTER],
+    "gemma": ["optim lr=0.1 warmup=1; train 3", ADAPTER],
+    "qwen3": [ADAPTER],
 }
 
 # GGUF's names of tensors by those of Hugging Face, in layers and outside of them
