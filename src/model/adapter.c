@@ -16,14 +16,14 @@ static int n_mats(const struct pw_model *m)
 }
 
 /* The memory `merged` has the offsets of the parameters from the first matrix to the end of the last one. */
-static size_t begin(const struct pw_param_layout *lay)
+static size_t first_matrix(const struct pw_param_layout *lay)
 {
     return lay->layer[0].qkv;
 }
 
 static size_t merged_floats(const struct pw_config *cfg, const struct pw_param_layout *lay)
 {
-    return lay->layer[cfg->layers - 1].down + (size_t)cfg->width * cfg->ffn - begin(lay);
+    return lay->layer[cfg->layers - 1].down + (size_t)cfg->width * cfg->ffn - first_matrix(lay);
 }
 
 /* Returns the floats of the packs of A and B of all matrices; sets their places unless `to` is NULL. */
@@ -67,7 +67,7 @@ enum pw_code pw_adapters_init(struct pw_model *m, struct pw_err *err)
         m->low[2 * i] = (struct pw_mat){.w = m->p + at->adapter_a[k], .out = m->cfg.adapter, .in = mat->in};
         m->low[2 * i + 1] =
             (struct pw_mat){.w = m->p + at->adapter_b[k], .out = mat->out, .in = m->cfg.adapter};
-        mat->w = m->merged + (pw_mat_at(at, k) - begin(&m->lay));
+        mat->w = m->merged + (pw_mat_at(at, k) - first_matrix(&m->lay));
     }
     set_packs(m->ops, &m->cfg, m->low, m->low_pack);
     return PW_OK;
@@ -94,7 +94,7 @@ static void merge(struct pw_ctx *c, int i, int worker, void *arg)
     const struct pw_layer_at *at = &m->lay.layer[i / PW_MATS];
     const struct pw_mat *a = &m->low[2 * i], *b = &m->low[2 * i + 1];
     size_t from = pw_mat_at(at, i % PW_MATS);
-    float *to = m->merged + (from - begin(&m->lay));
+    float *to = m->merged + (from - first_matrix(&m->lay));
 
     (void)worker;
     m->ops->linear_dx(c, to, b->w, a, PW_ACT_NONE, NULL, 1, b->out);
@@ -143,7 +143,7 @@ void pw_model_read_acting(struct pw_model *m, float *out, size_t offset, size_t 
     }
     if (m->stale & PW_STALE_MERGED)
         pw_adapters_merge(m);
-    m->ops->download(m->be, out, m->merged + (offset - begin(&m->lay)), n * sizeof *out);
+    m->ops->download(m->be, out, m->merged + (offset - first_matrix(&m->lay)), n * sizeof *out);
     m->ops->sync(m->be, NULL); /* the backend keeps the error for a later call */
 }
 

@@ -37,14 +37,6 @@ struct view {
     const struct ref_fixed *fixed;
 };
 
-static const double *tensor(const struct ref_model *r, const char *name)
-{
-    for (int i = 0; i < r->n_params; i++)
-        if (strcmp(r->params[i].name, name) == 0)
-            return r->values + r->params[i].offset;
-    return NULL;
-}
-
 /* Finds a weight of layer l and its bias. */
 static void find(const struct ref_model *r, int l, const char *name, const double **weight,
                  const double **bias)
@@ -52,29 +44,9 @@ static void find(const struct ref_model *r, int l, const char *name, const doubl
     char full[64];
 
     snprintf(full, sizeof full, "layers.%d.%s.weight", l, name);
-    *weight = tensor(r, full);
+    *weight = ref_tensor(r, full);
     snprintf(full, sizeof full, "layers.%d.%s.bias", l, name);
-    *bias = tensor(r, full);
-}
-
-/* Returns W + B A for the matrix w [out,in] and its adapter; the caller frees it. */
-static double *adapted(const struct ref_model *r, int l, const char *name, const double *w, int out, int in)
-{
-    char full[64];
-    double *sum = calloc((size_t)out * in, sizeof *sum);
-
-    snprintf(full, sizeof full, "layers.%d.%s.adapter_a", l, name);
-    const double *a = tensor(r, full);
-    snprintf(full, sizeof full, "layers.%d.%s.adapter_b", l, name);
-    const double *b = tensor(r, full);
-    assert(sum != NULL && a != NULL && b != NULL);
-    for (int o = 0; o < out; o++)
-        for (int i = 0; i < in; i++) {
-            sum[o * in + i] = w[o * in + i];
-            for (int k = 0; k < r->cfg->adapter; k++)
-                sum[o * in + i] += b[o * r->cfg->adapter + k] * a[k * in + i];
-        }
-    return sum;
+    *bias = ref_tensor(r, full);
 }
 
 /* Replaces the matrices of a layer by those with adapters. */
@@ -84,17 +56,17 @@ static void adapt(const struct ref_model *r, struct layer *y)
     int C = cfg->width, HD = cfg->heads * cfg->head_width, F = cfg->ffn, l = y->number;
     int KD = (cfg->kv_heads > 0 ? cfg->kv_heads : cfg->heads) * cfg->head_width;
 
-    y->q = y->adapted[0] = adapted(r, l, "attn.qkv", y->q, HD + 2 * KD, C);
+    y->q = y->adapted[0] = ref_adapted(r, l, "attn.qkv", y->q, HD + 2 * KD, C);
     y->k = y->q + HD * C;
     y->v = y->k + KD * C;
-    y->o = y->adapted[1] = adapted(r, l, "attn.o", y->o, C, HD);
+    y->o = y->adapted[1] = ref_adapted(r, l, "attn.o", y->o, C, HD);
     if (y->gate != NULL) {
-        y->gate = y->adapted[2] = adapted(r, l, "mlp.up", y->gate, 2 * F, C);
+        y->gate = y->adapted[2] = ref_adapted(r, l, "mlp.up", y->gate, 2 * F, C);
         y->up = y->gate + F * C;
     } else {
-        y->up = y->adapted[2] = adapted(r, l, "mlp.up", y->up, F, C);
+        y->up = y->adapted[2] = ref_adapted(r, l, "mlp.up", y->up, F, C);
     }
-    y->down = y->adapted[3] = adapted(r, l, "mlp.down", y->down, C, F);
+    y->down = y->adapted[3] = ref_adapted(r, l, "mlp.down", y->down, C, F);
 }
 
 /* The value of `key` in "name key=value key=value". */
@@ -110,17 +82,17 @@ static double option(const char *text, const char *key)
 
 static struct view look(const struct ref_model *r)
 {
-    struct view v = {.cfg = r->cfg, .embed = tensor(r, "embed.weight"), .norm = tensor(r, "norm.weight")};
-
+    struct view v = {
+        .cfg = r->cfg, .embed = ref_tensor(r, "embed.weight"), .norm = ref_tensor(r, "norm.weight")};
     const double *none; /* norms of heads have no biases */
     v.rate = r->training ? r->cfg->dropout : 0;
     v.key = r->key;
     v.fixed = r->fixed;
-    v.norm_bias = tensor(r, "norm.bias");
-    v.embed_norm = tensor(r, "embed_norm.weight");
-    v.embed_norm_bias = tensor(r, "embed_norm.bias");
-    v.head_bias = tensor(r, "head.bias");
-    v.head = r->cfg->tied ? v.embed : tensor(r, "head.weight");
+    v.norm_bias = ref_tensor(r, "norm.bias");
+    v.embed_norm = ref_tensor(r, "embed_norm.weight");
+    v.embed_norm_bias = ref_tensor(r, "embed_norm.bias");
+    v.head_bias = ref_tensor(r, "head.bias");
+    v.head = r->cfg->tied ? v.embed : ref_tensor(r, "head.weight");
     assert(r->cfg->layers <= 8);
     for (int l = 0; l < r->cfg->layers; l++) {
         struct layer *y = &v.layer[l];
@@ -142,23 +114,23 @@ static struct view look(const struct ref_model *r)
             adapt(r, y);
     }
     sscanf(r->pe, "%23s", v.name);
-    v.pe = tensor(r, "pe.bias");
+    v.pe = ref_tensor(r, "pe.bias");
     if (v.pe == NULL)
-        v.pe = tensor(r, "pe.keys");
+        v.pe = ref_tensor(r, "pe.keys");
     if (v.pe == NULL)
-        v.pe = tensor(r, "pe.table");
-    v.fire.c = tensor(r, "pe.c");
-    v.fire.factor = tensor(r, "pe.L_multiplier");
-    v.fire.in = tensor(r, "pe.mlp.0.weight");
-    v.fire.in_bias = tensor(r, "pe.mlp.0.bias");
-    v.fire.out = tensor(r, "pe.mlp.2.weight");
-    v.fire.out_bias = tensor(r, "pe.mlp.2.bias");
+        v.pe = ref_tensor(r, "pe.table");
+    v.fire.c = ref_tensor(r, "pe.c");
+    v.fire.factor = ref_tensor(r, "pe.L_multiplier");
+    v.fire.in = ref_tensor(r, "pe.mlp.0.weight");
+    v.fire.in_bias = ref_tensor(r, "pe.mlp.0.bias");
+    v.fire.out = ref_tensor(r, "pe.mlp.2.weight");
+    v.fire.out_bias = ref_tensor(r, "pe.mlp.2.bias");
     v.fire.hidden = (int)option(r->pe, "hidden");
     v.fire.threshold = (int)option(r->pe, "threshold");
-    v.wave = tensor(r, "pe.wave");
-    v.turn = tensor(r, "pe.turn");
-    v.grow = tensor(r, "pe.grow");
-    v.sharp = tensor(r, "pe.sharp");
+    v.wave = ref_tensor(r, "pe.wave");
+    v.turn = ref_tensor(r, "pe.turn");
+    v.grow = ref_tensor(r, "pe.grow");
+    v.sharp = ref_tensor(r, "pe.sharp");
     v.capped = strstr(r->pe, "score = 2 * tanh(s / 2) + 0.1 * d * s") != NULL;
     v.base = option(r->pe, "base");
     v.amplitude = option(r->pe, "amplitude");

@@ -20,4 +20,11 @@ struct ref_model {
 /* Returns the mean cross entropy of the scored rows. each [n_scored], or NULL: the loss of each row. */
 double ref_loss(const struct ref_model *r, const struct pw_batch *b, double *each);
 
+/* ---- ref_adapter.c */
+/* Returns the values of a tensor; NULL: there is none of this name. */
+const double *ref_tensor(const struct ref_model *r, const char *name);
+/* Returns W + B A for the matrix w [out,in] of layer l and its adapter, such as "attn.o"; the caller frees
+ * it. */
+double *ref_adapted(const struct ref_model *r, int l, const char *name, const double *w, int out, int in);
+
 #endif

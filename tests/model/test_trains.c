@@ -192,6 +192,14 @@ static void test_left_out(void **state)
         assert_memory_equal(before + set * n, after + set * n, pw_param_count(p) * sizeof *before);
     assert_int_equal(p->t, 1);
     assert_int_equal(pw_model_step_count(m), 3);
+    float ratio[5]; /* embedding, two layers, norm and head, encoding: only tensors that train count */
+    pw_model_updates(m, ratio);
+    for (int i = 0; i < 5; i++)
+        assert_true(ratio[i] > 1e-4f && ratio[i] < 1);
+    o.trains = PW_TRAINS_ENCODING;
+    step(m, &o, 4);
+    pw_model_updates(m, ratio);
+    assert_true(isnan(ratio[0]) && isnan(ratio[1]) && isnan(ratio[3]) && ratio[4] > 1e-4f);
     pw_model_destroy(m);
     toy_close(&toy);
 }
