@@ -1,77 +1,9 @@
 /* test_attention.c - tests the words of the attention pane: how a map was changed, its reference, the
  * distances not seen in training, and the terms that can't be separated. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
-#include "ref_screen.h"
-#include "ui/panes/attention.h"
-
-struct bench {
-    struct pw_snapshot *s;
-    struct pw_ui ui;
-    struct pw_canvas c;
-    struct pw_str text, line;
-};
-
-static int setup(void **state)
-{
-    struct bench *b = calloc(1, sizeof *b);
-    b->s = screen_race();
-    b->ui = screen_ui(b->s, PW_COLORS_TRUE, true);
-    pw_canvas_init(&b->c);
-    *state = b;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct bench *b = *state;
-    pw_ui_fini(&b->ui);
-    pw_snapshot_free(b->s);
-    pw_canvas_fini(&b->c);
-    pw_str_fini(&b->text);
-    pw_str_fini(&b->line);
-    free(b);
-    return 0;
-}
-
-/* Presses keys one by one and draws the pane after each; returns the final screen. */
-static const char *after(struct bench *b, int rows, int cols, const char *keys)
-{
-    pw_canvas_resize(&b->c, rows, cols);
-    for (const char *k = keys;; k++) {
-        struct pw_rect all = {0, 0, rows, cols};
-        pw_canvas_clear(&b->c);
-        pw_pane_attention.settle(&b->ui, all);
-        pw_pane_attention.draw(&b->ui, &b->c, all);
-        if (*k == '\0')
-            break;
-        pw_str_clear(&b->line);
-        assert_true(pw_pane_attention.key(&b->ui, *k, &b->line));
-    }
-    pw_str_clear(&b->text);
-    pw_canvas_text(&b->c, &b->text);
-    return b->text.s;
-}
-
-static void assert_says(const char *screen, const char *text)
-{
-    if (strstr(screen, text) == NULL)
-        fail_msg("'%s' isn't on the screen:\n%s", text, screen);
-}
-
-static void assert_silent(const char *screen, const char *text)
-{
-    if (strstr(screen, text) != NULL)
-        fail_msg("'%s' is on the screen:\n%s", text, screen);
-}
+#include "attention_bench.h"
 
 /* Without the first position, the rest of each row is rescaled to sum to one. */
 static void test_the_first_left_out(void **state)
@@ -406,77 +338,6 @@ static void test_click_and_copy(void **state)
     assert_says(b->line.s, "\n0 sort\t1\t\t");
 }
 
-static const char *status_of(struct bench *b)
-{
-    pw_str_clear(&b->line);
-    pw_pane_attention.status(&b->ui, &b->line);
-    return b->line.s;
-}
-
-/* A newly imported file comes to the front. Keys choose among its heads without a lab command; i returns to
- * the arm. */
-static void test_file(void **state)
-{
-    struct bench *b = *state;
-    static const char *const labels[] = {"a", "b", "b"};
-    struct pw_att w;
-    screen_import(b->s, 5, labels, 3);
-    const char *screen = after(b, 24, 100, "");
-    assert_says(screen, "q=4 \"b\"");
-    assert_silent(screen, "gold");
-    assert_string_equal(status_of(b), "head L0H0 probs  file theirs.npz");
-    after(b, 24, 100, "[");
-    assert_int_equal(b->line.len, 0);
-    after(b, 24, 100, "{X");
-    assert_string_equal(status_of(b), "head L1H3 probs  file theirs.npz");
-    assert_says(after(b, 24, 100, "v"), "score +8.00");
-    assert_string_equal(status_of(b), "head L1H3 score  file theirs.npz");
-    assert_true(pw_att_init(&w, &b->ui));
-    assert_true(w.T == 5 && pw_att_value(&w, 4, 2) == 8);
-    pw_att_fini(&w);
-    after(b, 24, 100, "a");
-    assert_string_equal(status_of(b), "layer 1 mean of 4 heads  file theirs.npz");
-    after(b, 24, 100, "]\n");
-    pw_str_clear(&b->line);
-    assert_true(pw_pane_attention.click(&b->ui, 20, 60, (struct pw_rect){0, 0, 24, 100}, &b->line));
-    assert_true(b->ui.attention.file.layer == 1 && b->ui.attention.file.head == 2 && b->line.len == 0);
-    after(b, 24, 100, "\ni]");
-    assert_string_equal(b->line.s, "inspect head=+1");
-    assert_says(status_of(b), "step 640");
-    screen_import(b->s, 5, labels, 3); /* another file */
-    assert_says(status_of(b), "file theirs.npz");
-    b->s->has_attention = false;
-    after(b, 24, 100, "i"); /* no other attention exists */
-    assert_says(status_of(b), "file theirs.npz");
-    struct pw_event *e = pw_event_new(PW_EV_ATTENTION);
-    pw_text_copy(e->u.attention.source, PW_LINE, "off");
-    pw_fold(b->s, e);
-    pw_event_free(e);
-    assert_says(after(b, 24, 100, "icjm"), "no prompt to look at yet");
-}
-
-/* Difference between an arm and a file: by token if labels are equal, by position if lengths are equal. */
-static void test_file_difference(void **state)
-{
-    struct bench *b = *state;
-    static const char *const same[] = {"sort", " 3", " 9"}, *const others[] = {"7", "8", "9"};
-    struct pw_att w;
-    screen_import(b->s, 16, others, 3);
-    assert_says(after(b, 24, 160, "ci"),
-                "less theirs.npz head L0H0, by position: its tokens have other names");
-    assert_true(pw_att_init(&w, &b->ui));
-    float own = pw_from_half(b->s->attention.probs[(size_t)5 * 256 + 9 * 16 + 4]),
-          theirs = pw_from_half(b->s->foreign.probs[9 * 16 + 4]);
-    assert_true(w.T == 16 && pw_att_value(&w, 9, 4) == own - theirs);
-    pw_att_fini(&w);
-    assert_says(after(b, 24, 160, "cci"), "less 3 t5 8/16 ↻ head L1H1 step 640, by position");
-    screen_import(b->s, 7, same, 3);
-    assert_says(after(b, 24, 160, ""), "the first 2 tokens, which are the same");
-    screen_import(b->s, 7, others, 3);
-    assert_says(after(b, 24, 160, ""), "the reference has different tokens");
-    assert_silent(after(b, 24, 160, "c"), "reference");
-}
-
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -494,8 +355,6 @@ int main(void)
         TEST(test_overview_fills_the_room),
         TEST(test_narrow_overview),
         TEST(test_click_and_copy),
-        TEST(test_file),
-        TEST(test_file_difference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
