@@ -133,8 +133,8 @@ struct loading {
     const struct pw_checkpoint *c;
     struct pw_model *m;
     bool *taken; /* [c->st.n] */
-    size_t
-        *place; /* [n] of pw_checkpoint_places: tensors of a file that refers to other files are in those */
+    /* [n] of pw_checkpoint_places: a file that refers to other files lacks tensors of those */
+    size_t *place;
     size_t floats; /* of a set */
     /* [floats]; moments are zero if the file has none: the optimiser starts fresh. NULL: the model has no
      * moments */

@@ -22,6 +22,7 @@ static const struct {
     {"layers=2 width=32 heads=4 context=16 bias=on norm=layernorm act=gelu", "learned"},
     {"layers=1 width=80 heads=5 context=16 tied=on logit_scale=0.25 act=gelu_tanh bias=on", "rotary"},
     {"layers=2 width=16 heads=2 context=16 dropout=0.1", "alibi"},
+    {"layers=2 width=24 heads=3 ffn=40 context=16 adapter=3 act=gelu bias=on", "learned"},
 };
 enum { N_MODELS = sizeof models / sizeof *models };
 

@@ -28,7 +28,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 
 const struct pw_command pw_cmd_optim = {
     .name = "optim",
-    .search = "adam lr batch",
+    .search = "adam lr batch lora adapter freeze finetune",
     .usage = "optim [key=value] [arm=K]",
     .example = "optim lr=0.002 batch=16",
     .summary = "set optimiser and schedule of the current arm, or of arm K; weights stay",
