@@ -128,6 +128,23 @@ static void test_refers(void **state)
     restores(*state, m, "t5 buckets=4", pw_checkpoint_image, n_tensors(m, true));
 }
 
+/* Without changed tensors the reference is the text that images had before it could name some. */
+static void test_text(void **state)
+{
+    struct pw_model *m = toy_model(*state, OPTIONS, "alibi", V, 1);
+    struct pw_st st;
+    void *bytes;
+    pw_model_set_source(m, &source);
+    struct pw_checkpoint *c = image_of(m, pw_checkpoint_image, &bytes, &st);
+    assert_string_equal(pw_st_meta(&st, "pewter.source"),
+                        "{\"path\":\"m/l.gguf\",\"pe\":true,\"files\":[{\"name\":\"\",\"sha256\":\"" SHA
+                        "\",\"bytes\":14304}]}");
+    pw_checkpoint_close(c);
+    pw_st_close(&st);
+    free(bytes);
+    pw_model_destroy(m);
+}
+
 /* Every change of a parameter ends the reference; other changes do not. */
 static void test_changes(void **state)
 {
@@ -363,9 +380,10 @@ static void test_forged(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_fresh),   cmocka_unit_test(test_refers),
-                                       cmocka_unit_test(test_changes), cmocka_unit_test(test_other_model),
-                                       cmocka_unit_test(test_own),     cmocka_unit_test(test_new_adapter),
-                                       cmocka_unit_test(test_lies),    cmocka_unit_test(test_forged)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_fresh),       cmocka_unit_test(test_refers),
+                                       cmocka_unit_test(test_text),        cmocka_unit_test(test_changes),
+                                       cmocka_unit_test(test_other_model), cmocka_unit_test(test_own),
+                                       cmocka_unit_test(test_new_adapter), cmocka_unit_test(test_lies),
+                                       cmocka_unit_test(test_forged)};
     return cmocka_run_group_tests(tests, toy_setup, toy_teardown);
 }
