@@ -91,8 +91,7 @@ const struct pw_opt pw_optim_opts[] = {
     {"floor", PW_OPT_FLOAT, OF(floor), "0.05", 0, 1, NULL, 0, "final learning rate, as a fraction of lr"},
     {"batch", PW_OPT_INT, OF(batch), "32", 1, 4096, NULL, 0, "sequences per step"},
     {"trains", PW_OPT_CHOICE, OF(trains), "all", 0, 0, trains, PW_OPT_LATER,
-     ("parameters that steps change: all; norms and the encoding's; only the encoding's; a low-rank "
-      "adapter's and the encoding's")},
+     "parameters that steps change; those of the encoding are always among them"},
     {"rank", PW_OPT_INT, OF(rank), "0", 0, PW_ADAPTER_MOST, NULL, PW_OPT_LATER,
      "rank of the adapter that trains=adapter adds; 0: 8, or that of the adapter that is there"},
     {0},
