@@ -50,6 +50,8 @@ static void run(uint64_t digest[2], double losses[STEPS], int model, int threads
     for (int i = 0; i < STEPS; i++) {
         struct pw_batch *b = toy_batch((uint64_t)i, 11, 1, 12, VOCAB);
         struct pw_step_result result;
+        if (m->cfg.adapter > 0 && i == STEPS / 2)
+            o.trains = PW_TRAINS_ADAPTER;
         if (pw_model_step(m, &o, b, NULL, &result, &err))
             fail_msg("%s", err.msg);
         losses[i] = result.loss;
