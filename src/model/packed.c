@@ -226,14 +226,21 @@ static enum pw_code fill_tensor(struct pw_model *m, const struct pw_param *p, st
     return code;
 }
 
+/* Embedding and head, the largest matrices of most models, come first: a matrix is there in float while it is
+ * packed, and then few others are there. */
 enum pw_code pw_packed_fill(struct pw_model *m, int tensors, pw_model_fill *fill, void *arg,
                             struct pw_err *err)
 {
     struct room room = {0};
     enum pw_code code = PW_OK;
 
-    for (int i = 0; i < tensors && code == PW_OK; i++)
-        code = fill_tensor(m, &m->lay.params[i], &room, fill, arg, err);
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < tensors && code == PW_OK; i++) {
+            const struct pw_param *p = &m->lay.params[i];
+            bool first = p->offset == m->lay.embed || p->offset == m->lay.head;
+            if (first == (pass == 0))
+                code = fill_tensor(m, p, &room, fill, arg, err);
+        }
     free(room.at);
     return code;
 }
