@@ -245,21 +245,21 @@ enum pw_code pw_packed_fill(struct pw_model *m, int tensors, pw_model_fill *fill
     return code;
 }
 
-void pw_packed_share(struct pw_model *next, const struct pw_model *old, size_t end)
+void pw_packed_share(struct pw_model *next, const struct pw_model *other, size_t end)
 {
     pw_packed_fini(next);
-    next->reserve = old->reserve;
+    next->reserve = other->reserve;
     atomic_fetch_add(&next->reserve->models, 1);
-    next->pack = old->pack;
-    next->pack_floats = old->pack_floats;
+    next->pack = other->pack;
+    next->pack_floats = other->pack_floats;
     for (int i = 0; i < n_mats(next); i++) {
-        next->mats[i].pack = old->mats[i].pack;
-        next->mats[i].stored = old->mats[i].stored;
+        next->mats[i].pack = other->mats[i].pack;
+        next->mats[i].stored = other->mats[i].stored;
     }
     for (size_t at = 0, until; at < end; at = until)
         if (mat_at(next, at, &until) == NULL) {
             until = until < end ? until : end;
-            memcpy(next->p + at, old->p + at, (until - at) * sizeof(float));
+            memcpy(next->p + at, other->p + at, (until - at) * sizeof(float));
         }
 }
 
