@@ -114,12 +114,12 @@ size_t pw_model_bytes(const struct pw_backend_ops *ops, const struct pw_config *
     return floats * sizeof(float) + more;
 }
 
+/* While a matrix is packed, it is there in float, too: packed.c. */
 size_t pw_model_one_copy_need(const struct pw_backend_ops *ops, const struct pw_config *cfg,
                               const struct pw_pe_use_opts *pe, int weight_bytes)
 {
-    size_t C = (size_t)cfg->width, F = (size_t)cfg->ffn, qkv = (size_t)pw_qkv_rows(cfg),
-           up = (size_t)pw_up_rows(cfg);
-    size_t rows = up > qkv ? up : qkv, largest = C * ((size_t)cfg->vocab > rows ? (size_t)cfg->vocab : rows);
+    size_t C = (size_t)cfg->width, F = (size_t)cfg->ffn, V = (size_t)cfg->vocab;
+    size_t qkv = (size_t)pw_qkv_rows(cfg), up = (size_t)pw_up_rows(cfg), most = up > qkv ? up : qkv;
     struct pw_model m;
 
     if (!pw_model_one_copy(ops) || cfg->adapter > 0) /* packs of W + B A are a second copy */
@@ -129,14 +129,15 @@ size_t pw_model_one_copy_need(const struct pw_backend_ops *ops, const struct pw_
         pw_ids_fini(&m);
         return SIZE_MAX;
     }
-    largest = C * F > largest ? C * F : largest; /* in float, while it is packed */
-    size_t packs =
-        pack_floats(&m, false) + (cfg->tied ? 0 : ops->mat_pack_floats(cfg->vocab, cfg->width, false));
-    size_t floats = largest + 3 * (m.lay.size - m.lay.core) + 2 * (size_t)cfg->context; /* seen.c, flight.c */
+    size_t head = ops->mat_pack_floats(cfg->vocab, cfg->width, false), ends = cfg->tied ? head : 2 * head;
+    size_t packs = (pack_floats(&m, false) - head + ends) * (size_t)weight_bytes;
+    size_t floats = 3 * (m.lay.size - m.lay.core) + 2 * (size_t)cfg->context; /* seen.c, flight.c */
     for (int i = 0; i < m.lay.n; i++)
         if (m.lay.params[i].rows == 0 || m.lay.params[i].pe)
             floats += pw_param_count(&m.lay.params[i]);
     pw_layout_fini(&m.lay);
     pw_ids_fini(&m);
-    return floats * sizeof(float) + packs * (size_t)weight_bytes;
+    size_t first = ends * (size_t)weight_bytes + V * C * sizeof(float); /* embedding and head */
+    size_t last = packs + (most > F ? most : F) * C * sizeof(float);
+    return floats * sizeof(float) + (first > last ? first : last);
 }

@@ -290,9 +290,9 @@ enum pw_code pw_packed_init(struct pw_model *m, struct pw_err *err);
 /* pw_model_fill_all of such a model. */
 enum pw_code pw_packed_fill(struct pw_model *m, int tensors, pw_model_fill *fill, void *arg,
                             struct pw_err *err);
-/* Gives `next`, a fresh packed model of the same backend and the same matrices, the packs of old, which both
- * then use, and the other parameters below offset `end`. */
-void pw_packed_share(struct pw_model *next, const struct pw_model *old, size_t end);
+/* Gives `next`, a fresh packed model of the same backend and the same matrices, the packs of `other`, which
+ * both then use, and the other parameters below offset `end`. */
+void pw_packed_share(struct pw_model *next, const struct pw_model *other, size_t end);
 /* Frees the packs of a model that was packed, unless another model uses them. */
 void pw_packed_fini(struct pw_model *m);
 /* Copies n parameters from offset on to out. */

@@ -227,36 +227,43 @@ static enum pw_code fill_tensor(struct pw_model *m, const struct pw_param *p, st
     return code;
 }
 
+/* Embedding and head, the largest matrices of most models, come first: a matrix is there in float while it is
+ * packed, and then few others are there. */
 enum pw_code pw_packed_fill(struct pw_model *m, int tensors, pw_model_fill *fill, void *arg,
                             struct pw_err *err)
 {
     struct room room = {0};
     enum pw_code code = PW_OK;
 
-    for (int i = 0; i < tensors && code == PW_OK; i++) {
-        code = fill_tensor(m, &m->lay.params[i], &room, fill, arg, err);
-        if (code == PW_OK)
-            code = pw_progress_add(pw_param_count(&m->lay.params[i]) * sizeof(float), err);
-    }
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < tensors && code == PW_OK; i++) {
+            const struct pw_param *p = &m->lay.params[i];
+            bool first = p->offset == m->lay.embed || p->offset == m->lay.head;
+            if (first != (pass == 0))
+                continue;
+            code = fill_tensor(m, p, &room, fill, arg, err);
+            if (code == PW_OK)
+                code = pw_progress_add(pw_param_count(p) * sizeof(float), err);
+        }
     free(room.at);
     return code;
 }
 
-void pw_packed_share(struct pw_model *next, const struct pw_model *old, size_t end)
+void pw_packed_share(struct pw_model *next, const struct pw_model *other, size_t end)
 {
     pw_packed_fini(next);
-    next->reserve = old->reserve;
+    next->reserve = other->reserve;
     atomic_fetch_add(&next->reserve->models, 1);
-    next->pack = old->pack;
-    next->pack_floats = old->pack_floats;
+    next->pack = other->pack;
+    next->pack_floats = other->pack_floats;
     for (int i = 0; i < n_mats(next); i++) {
-        next->mats[i].pack = old->mats[i].pack;
-        next->mats[i].stored = old->mats[i].stored;
+        next->mats[i].pack = other->mats[i].pack;
+        next->mats[i].stored = other->mats[i].stored;
     }
     for (size_t at = 0, until; at < end; at = until)
         if (mat_at(next, at, &until) == NULL) {
             until = until < end ? until : end;
-            memcpy(next->p + at, old->p + at, (until - at) * sizeof(float));
+            memcpy(next->p + at, other->p + at, (until - at) * sizeof(float));
         }
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "lab/core/lab_int.h"
+#include "lab/actions.h"
 #include "ref_lab.h"
 
 /* Available memory in KiB that the system reports; 0: the real number. */
