@@ -1,5 +1,5 @@
-/* record_files.c - the files of a recorded session, in its folder or in the parts of a packed session; and the
- * folders in which it was recorded. */
+/* record_files.c - the files of a recorded session, in its folder or in the parts of a packed session; and
+ * the folders in which it was recorded. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -54,8 +54,8 @@ static enum pw_code read_whole(int fd, void *bytes, size_t n, struct pw_sha256 *
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0) {
-            code = pw_fail(err, PW_EIO, "it can't be read: %s",
-                           got < 0 ? strerror(errno) : "it is too short");
+            code =
+                pw_fail(err, PW_EIO, "it can't be read: %s", got < 0 ? strerror(errno) : "it is too short");
             break;
         }
         pw_sha256_add(h, (char *)bytes + done, (size_t)got);

@@ -2,7 +2,11 @@
  *
  * A session must be able to tell whether a text is still the same. A small file is read by pw_file_read_as,
  * so the session keeps a copy and a re-run reads the copy. For the rest the session keeps one line with the
- * SHA-256 of all of it, recorded under the text's name, and a re-run compares. */
+ * SHA-256 of all of it, recorded under the text's name, and a re-run compares.
+ *
+ * A text is held in memory, so that a change of the file changes no sample. Files beyond IN_MEMORY are
+ * mapped. If another program shortens such a file, a read beyond its end kills the process (SIGBUS). The
+ * session can be continued once the file is as it was. */
 #include "tasks/documents.h"
 
 #include <errno.h>
@@ -19,9 +23,10 @@
 #include "base/folder.h"
 #include "base/sha256.h"
 
-#define WITNESS       "pewter text " /* begins the line that a session keeps of a mapped text */
+#define WITNESS       "pewter text " /* begins the line that a session keeps of a large text */
 #define WITNESS_BYTES 256
-#define SCANNED       ((size_t)16 << 20) /* bytes, a multiple of a page */
+#define SCANNED       ((size_t)16 << 20)  /* bytes, a multiple of a page */
+#define IN_MEMORY     ((size_t)256 << 20) /* bytes of a text that are read; the rest is mapped */
 
 static enum pw_code fail_errno(struct pw_err *err, const char *path, const char *doing)
 {
@@ -29,8 +34,34 @@ static enum pw_code fail_errno(struct pw_err *err, const char *path, const char 
                    strerror(errno));
 }
 
-/* Maps a regular file that is not empty. An empty file gives bytes == 0. */
-static enum pw_code map_file(struct pw_document *doc, const char *path, struct pw_err *err)
+/* Reads the whole file, whose size fstat said. */
+static enum pw_code read_whole(struct pw_document *doc, int fd, const char *path, struct pw_err *err)
+{
+    struct pw_err cause;
+    doc->text = malloc(doc->bytes);
+    if (doc->text == NULL)
+        return pw_fail(err, PW_ENOMEM, "text: %.240s: out of memory: %zu bytes needed", path, doc->bytes);
+    if (pw_file_read_at(fd, path, doc->text, doc->bytes, 0, &cause) == PW_OK)
+        return PW_OK;
+    free(doc->text);
+    doc->text = NULL;
+    return pw_fail(err, PW_EUSER, "text: %s", cause.msg);
+}
+
+static enum pw_code map_whole(struct pw_document *doc, int fd, const char *path, struct pw_err *err)
+{
+    void *at = mmap(NULL, doc->bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (at == MAP_FAILED)
+        return fail_errno(err, path, "map");
+    doc->text = at;
+    doc->mapped = true;
+    return PW_OK;
+}
+
+/* Opens a regular file that is not empty: reads it as long as the text has no more than IN_MEMORY bytes so
+ * far
+ * (*held), or maps it. An empty file gives bytes == 0. */
+static enum pw_code open_file(struct pw_document *doc, size_t *held, const char *path, struct pw_err *err)
 {
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -44,15 +75,14 @@ static enum pw_code map_file(struct pw_document *doc, const char *path, struct p
         close(fd);
         return pw_fail(err, PW_EUSER, "text: %.240s: is a device or a pipe, not a file or a folder", path);
     }
+    enum pw_code code = PW_OK;
     doc->bytes = (size_t)st.st_size;
-    void *at = doc->bytes > 0 ? mmap(NULL, doc->bytes, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
-    enum pw_code code = at == MAP_FAILED ? fail_errno(err, path, "map") : PW_OK;
+    bool read = doc->bytes <= IN_MEMORY - *held;
+    *held += read ? doc->bytes : 0;
+    if (doc->bytes > 0)
+        code = read ? read_whole(doc, fd, path, err) : map_whole(doc, fd, path, err);
     close(fd);
-    if (code != PW_OK || at == NULL)
-        return code;
-    doc->text = at;
-    doc->mapped = true;
-    return PW_OK;
+    return code;
 }
 
 static void free_document(struct pw_document *doc)
@@ -235,12 +265,13 @@ static enum pw_code list_folder(const char *path, struct pw_folder *names, struc
 static enum pw_code map_folder(struct pw_documents *d, const char *path, uint8_t *seen, struct pw_err *err)
 {
     struct pw_folder files;
+    size_t held = 0;
     enum pw_code code = list_folder(path, &files, err);
     if (code == PW_OK)
         d->list = pw_alloc((size_t)files.n, sizeof *d->list);
     for (int i = 0; i < files.n && code == PW_OK; i++) {
         struct pw_document *doc = &d->list[d->n];
-        code = map_file(doc, files.names[i], err);
+        code = open_file(doc, &held, files.names[i], err);
         d->n += code == PW_OK && doc->bytes > 0; /* it may have been emptied since it was listed */
         if (code == PW_OK && doc->bytes > 0)
             code = scan(doc, d, files.names[i], seen, err);
@@ -264,7 +295,7 @@ size_t pw_documents_sha(const struct pw_documents *d, char digits[65])
     return bytes;
 }
 
-/* Writes the line that stands for a mapped text in a session. */
+/* Writes the line that stands for a large text in a session. */
 static void write_witness(const struct pw_documents *d, char line[WITNESS_BYTES])
 {
     char digits[65];
@@ -280,7 +311,8 @@ static enum pw_code map_text(struct pw_documents *d, const char *path, uint8_t *
     if (S_ISDIR(st.st_mode))
         return map_folder(d, path, seen, err);
     d->list = pw_alloc(1, sizeof *d->list);
-    enum pw_code code = map_file(&d->list[0], path, err);
+    size_t held = 0;
+    enum pw_code code = open_file(&d->list[0], &held, path, err);
     if (code != PW_OK)
         return code;
     d->n = d->list[0].bytes > 0;

@@ -6,9 +6,9 @@
  * one in ten, by the order of their SHA-256, is held out. A window is a run of consecutive tokens of one
  * document; it never crosses the cut.
  *
- * A small file is read into memory, so a session keeps a copy of it. Larger files and folders are mapped, and
- * the session records their SHA-256. A mapped file that another program truncates ends the process (SIGBUS),
- * as with any mapped file.
+ * A session keeps a copy of a small file; of larger files and folders it records the SHA-256. Up to 256 MiB
+ * of a text are read into memory, so a change of the file changes no sample. The rest is mapped: a mapped
+ * file that another program truncates ends the process (SIGBUS), as with any mapped file.
  *
  * Read-only after pw_documents_open, so any thread can read it. */
 #ifndef PW_DOCUMENTS_H
@@ -17,7 +17,7 @@
 
 #define PW_DOCUMENTS_MOST  10000     /* files of a folder */
 #define PW_DOCUMENTS_CHARS 4096      /* different characters */
-#define PW_DOCUMENTS_COPY  (4 << 20) /* bytes of a file that is read and copied, not mapped */
+#define PW_DOCUMENTS_COPY  (4 << 20) /* bytes of a file of which a session keeps a copy */
 #define PW_DOCUMENTS_MARK  1024      /* characters between two entries of an index */
 
 enum { PW_PART_TRAINED, PW_PART_HELD, PW_PARTS };

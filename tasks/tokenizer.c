@@ -114,18 +114,22 @@ static enum pw_code read_file(struct content *c, const char *path, struct pw_err
     return PW_OK;
 }
 
-/* A GGUF file holds a model and can have gigabytes, so it is mapped. No copy or witness is kept of it:
- * tokenizer= has its digest. */
+/* A GGUF file holds a model and can have gigabytes, so it is read in parts. No copy or witness is kept
+ * of it: tokenizer= has its digest. */
 static enum pw_code open_gguf(struct pw_tokens **t, const char *path, char digits[65], struct pw_err *err)
 {
-    const char *data;
-    size_t n;
+    uint8_t sha[32];
+    size_t size;
+    int fd;
     struct pw_err cause;
-    enum pw_code code = pw_file_map(path, &data, &n, &cause);
+    enum pw_code code = pw_file_open(&fd, path, &size, &cause);
     if (code != PW_OK)
         return fail_read(&cause, err);
-    write_digits(digits, data, n);
-    pw_file_unmap(data, n);
+    code = pw_file_sha(fd, path, size, sha, &cause);
+    close(fd);
+    if (code != PW_OK)
+        return fail_read(&cause, err);
+    pw_sha256_text(digits, sha);
     code = pw_tokens_open(t, path, &cause);
     return code == PW_OK ? PW_OK : pw_fail(err, code, "text: tokens=%s", cause.msg);
 }

@@ -8,12 +8,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/progress.h"
+#include "base/sha256.h"
+
+enum { AT_ONCE = 4 << 20 }; /* bytes that are hashed before progress is reported */
 
 static enum pw_code fail_errno(struct pw_err *err, const char *path, const char *doing, int number)
 {
@@ -192,29 +195,53 @@ enum pw_code pw_file_read_head(const char *path, size_t n, char **data, size_t *
     return PW_OK;
 }
 
-enum pw_code pw_file_map(const char *path, const char **data, size_t *size, struct pw_err *err)
+enum pw_code pw_file_open(int *fd, const char *path, size_t *size, struct pw_err *err)
 {
-    void *map = MAP_FAILED;
-    int fd;
+    enum pw_code code = open_regular(fd, path, size, err);
 
-    *data = NULL;
-    enum pw_code code = open_regular(&fd, path, size, err);
-    if (code != PW_OK)
-        return code;
-    if (*size == 0)
+    if (code == PW_OK && *size == 0) {
+        close(*fd);
         code = pw_fail(err, PW_EUSER, "%.240s: is empty", path);
-    else
-        map = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (code == PW_OK && map == MAP_FAILED)
-        code = fail_errno(err, path, "map", errno);
-    close(fd);
-    if (code == PW_OK)
-        *data = map;
+    }
+    if (code != PW_OK)
+        *fd = -1;
     return code;
 }
 
-void pw_file_unmap(const char *data, size_t size)
+enum pw_code pw_file_read_at(int fd, const char *path, void *to, size_t n, uint64_t at, struct pw_err *err)
 {
-    if (data != NULL)
-        munmap((void *)(uintptr_t)data, size);
+    size_t done = 0;
+
+    while (done < n) {
+        ssize_t got = pread(fd, (char *)to + done, n - done, (off_t)(at + done));
+        if (got == 0)
+            return pw_fail(err, PW_EIO, "%.240s: was shortened while it was read", path);
+        if (got < 0 && errno != EINTR)
+            return fail_errno(err, path, "read", errno);
+        done += got > 0 ? (size_t)got : 0;
+    }
+    return PW_OK;
+}
+
+enum pw_code pw_file_sha(int fd, const char *path, size_t size, uint8_t sha[32], struct pw_err *err)
+{
+    struct pw_sha256 h;
+    char *part = malloc(AT_ONCE);
+    enum pw_code code = PW_OK;
+
+    if (part == NULL)
+        return pw_fail(err, PW_ENOMEM, "out of memory");
+    pw_sha256_begin(&h);
+    for (size_t at = 0; at < size && code == PW_OK;) {
+        size_t n = size - at < AT_ONCE ? size - at : AT_ONCE;
+        code = pw_file_read_at(fd, path, part, n, at, err);
+        if (code == PW_OK) {
+            pw_sha256_add(&h, part, n);
+            code = pw_progress_add(n, err);
+        }
+        at += n;
+    }
+    pw_sha256_end(&h, sha);
+    free(part);
+    return code;
 }

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* Read a regular file of at most `limit` bytes. *data is NUL-terminated and belongs to the caller (free); it
@@ -53,11 +54,13 @@ struct pw_file_watch pw_file_watch(struct pw_file_watch w);
 enum pw_code pw_file_read_head(const char *path, size_t n, char **data, size_t *got, size_t *size,
                                struct pw_err *err);
 
-/* Map a regular file of at least one byte for reading, for files too large to read. *data is valid until
- * pw_file_unmap; NULL on failure, with the codes of pw_file_read. The callbacks do not apply. If another
- * program shortens the file meanwhile, a read beyond its end kills the process. */
-enum pw_code pw_file_map(const char *path, const char **data, size_t *size, struct pw_err *err);
-void pw_file_unmap(const char *data, size_t size); /* NULL is a no-op */
+/* For files too large to read at once: open a regular file of at least one byte, which the caller closes, and
+ * read exactly n bytes at an offset. If another program has shortened the file meanwhile, reading fails with
+ * PW_EIO, where a mapped file would kill the process. path: for messages. The callbacks do not apply. */
+enum pw_code pw_file_open(int *fd, const char *path, size_t *size, struct pw_err *err);
+enum pw_code pw_file_read_at(int fd, const char *path, void *to, size_t n, uint64_t at, struct pw_err *err);
+/* Compute the SHA-256 of all `size` bytes, and report the progress (base/progress.h). */
+enum pw_code pw_file_sha(int fd, const char *path, size_t size, uint8_t sha[32], struct pw_err *err);
 
 /* A file that is being written, and that replaces `path` when it is committed.
  *

@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/text.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the format is little-endian, and so are we");
 
 enum { MAX_VALUES = 65536, MAX_TENSORS = 65536, MAX_KEY = 1024, MAX_NAME = 256, MAX_ALIGN = 65536 };
+enum { FIRST = 8 << 20, MAX_HEAD = 512 << 20 }; /* bytes of a header that are read */
 
 static const int sizes[] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8}; /* bytes by enum pw_gguf_type */
 
@@ -17,6 +19,7 @@ static const int sizes[] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8}; /* bytes by 
 struct cursor {
     const char *at, *end, *what;
     struct pw_err *err;
+    uint64_t size; /* of the file, which may go on behind end */
 };
 
 static enum pw_code fail_short(const struct cursor *c)
@@ -178,7 +181,7 @@ static enum pw_code alignment(const struct pw_gguf *g, const struct cursor *c, u
 /* Turns offsets into addresses; the data begins at the next aligned byte behind the header. */
 static enum pw_code place(struct pw_gguf *g, const struct cursor *c, const char *file, const uint64_t *at)
 {
-    uint64_t align = 32, size = (uint64_t)(c->end - file), begin;
+    uint64_t align = 32, size = c->size, begin;
     enum pw_code code = alignment(g, c, &align);
     if (code != PW_OK)
         return code;
@@ -192,7 +195,8 @@ static enum pw_code place(struct pw_gguf *g, const struct cursor *c, const char 
             return pw_fail(c->err, PW_EUSER,
                            "%.240s: the file is truncated: it ends before tensor '%.80s' does", c->what,
                            t->name);
-        t->data = file + begin + at[i];
+        t->at = begin + at[i];
+        t->data = size == (uint64_t)(c->end - file) ? file + t->at : NULL;
     }
     return PW_OK;
 }
@@ -223,10 +227,11 @@ bool pw_gguf_is(const char *bytes, size_t n)
     return n >= 4 && memcmp(bytes, "GGUF", 4) == 0;
 }
 
-enum pw_code pw_gguf_open(struct pw_gguf *g, const char *bytes, size_t n, const char *what,
-                          struct pw_err *err)
+/* bytes [n]: the beginning of a file of `size` bytes. */
+static enum pw_code open_part(struct pw_gguf *g, const char *bytes, size_t n, uint64_t size, const char *what,
+                              struct pw_err *err)
 {
-    struct cursor c = {bytes, bytes + n, what, err};
+    struct cursor c = {bytes, bytes + n, what, err, size};
     uint32_t version = 0;
     uint64_t count[2] = {0, 0}; /* of tensors, of values */
     *g = (struct pw_gguf){0};
@@ -257,6 +262,33 @@ enum pw_code pw_gguf_open(struct pw_gguf *g, const char *bytes, size_t n, const 
     free(names);
     if (code != PW_OK)
         pw_gguf_close(g);
+    return code;
+}
+
+enum pw_code pw_gguf_open(struct pw_gguf *g, const char *bytes, size_t n, const char *what,
+                          struct pw_err *err)
+{
+    return open_part(g, bytes, n, n, what, err);
+}
+
+/* The length of a header is known only at its end: most have less than FIRST bytes. */
+enum pw_code pw_gguf_read(struct pw_gguf *g, char **head, int fd, size_t size, const char *path,
+                          struct pw_err *err)
+{
+    enum pw_code code = PW_EUSER;
+    *head = NULL;
+    *g = (struct pw_gguf){0};
+    for (size_t n = FIRST, got = 0; code != PW_OK && got < size && n <= MAX_HEAD; n *= 4) {
+        got = n < size ? n : size;
+        free(*head);
+        *head = malloc(got);
+        if (*head == NULL)
+            return pw_fail(err, PW_ENOMEM, "%.240s: out of memory: %zu bytes needed", path, got);
+        code = pw_file_read_at(fd, path, *head, got, 0, err);
+        if (code != PW_OK)
+            return code;
+        code = open_part(g, *head, got, size, path, err);
+    }
     return code;
 }
 

@@ -45,7 +45,8 @@ struct pw_gguf_tensor {
     enum pw_number_type type;
     int n_dims;
     int64_t dims[PW_GGUF_DIMS];
-    const void *data;
+    const void *data; /* NULL: only the header was read */
+    uint64_t at;      /* of the data, in the file */
     size_t bytes;
 };
 
@@ -61,6 +62,10 @@ bool pw_gguf_is(const char *bytes, size_t n);
 /* Reads the header of bytes [n], which the caller owns and keeps until pw_gguf_close. what: the file's name
  * in messages. On failure *g is empty. */
 enum pw_code pw_gguf_open(struct pw_gguf *g, const char *bytes, size_t n, const char *what,
+                          struct pw_err *err);
+/* The same with the beginning of an open file of `size` bytes (pw_file_open), as long as its header needs.
+ * Tensors have no data. The caller keeps *head until pw_gguf_close, and frees it, also after a failure. */
+enum pw_code pw_gguf_read(struct pw_gguf *g, char **head, int fd, size_t size, const char *path,
                           struct pw_err *err);
 void pw_gguf_close(struct pw_gguf *g); /* {0} is a no-op */
 

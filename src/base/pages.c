@@ -69,8 +69,3 @@ void pw_pages_huge(void *from, size_t bytes)
     (void)bytes;
 #endif
 }
-
-void pw_pages_forget(const void *from, size_t bytes)
-{
-    pw_pages_drop((void *)(uintptr_t)from, bytes);
-}

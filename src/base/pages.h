@@ -20,8 +20,4 @@ void pw_pages_open(void *from, size_t bytes);
 /* Use huge pages, for memory that is written as a whole. */
 void pw_pages_huge(void *from, size_t bytes);
 
-/* The same as drop for a part of a mapped file: its pages leave this process, and are read again if they are
- * needed. */
-void pw_pages_forget(const void *from, size_t bytes);
-
 #endif

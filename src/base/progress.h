@@ -1,7 +1,7 @@
 /* progress.h - how far a thread is with work that takes seconds, for another thread to show; and a request to
  * give the work up.
  *
- * The working thread calls the functions below without knowing whether anybody shows the progress. The
+ * The working thread calls the functions below whether or not another thread shows the progress. The
  * members of the struct are for the other thread, which reads them at any time. */
 #ifndef PW_PROGRESS_H
 #define PW_PROGRESS_H

@@ -271,8 +271,6 @@ static enum pw_code fill(void *arg, const struct pw_param *p, float *out, bool *
     *filled = t != NULL || !p->pe;
     if (code == PW_OK && *filled)
         code = pw_map_values(&x->f->map, p, x->cfg, t, row, x->order, out, err);
-    if (t != NULL)
-        pw_weights_done(t);
     return code;
 }
 

@@ -226,7 +226,9 @@ static enum pw_code take_factors(struct pw_weights *w, const char *name, double 
     if (t->n_dims != 1 || t->dims[0] > PW_ROPE_FACTORS)
         return pw_fail(err, PW_EUSER, "tensor '%s' must be a vector of at most %d numbers", name,
                        PW_ROPE_FACTORS);
-    pw_weights_row(t, 0, values);
+    enum pw_code code = pw_weights_row(w, t, 0, values, err);
+    if (code != PW_OK)
+        return code;
     *n = (int)t->dims[0];
     for (int i = 0; i < *n; i++) {
         out[i] = (double)values[i];

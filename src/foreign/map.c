@@ -197,16 +197,33 @@ static int64_t source_row(const struct pw_param *p, const struct pw_config *cfg,
 }
 
 /* Copies a matrix whose rows are columns in the file, or a vector. */
-static void copy_columns(const struct pw_param *p, const struct pw_config *cfg,
-                         const struct pw_weights_tensor *t, const struct pw_map_row *row, const int *order,
-                         float *line, float *out)
+static enum pw_code copy_columns(const struct pw_placing *m, const struct pw_param *p,
+                                 const struct pw_config *cfg, const struct pw_weights_tensor *t,
+                                 const struct pw_map_row *row, const int *order, float *out,
+                                 struct pw_err *err)
 {
     int64_t rows = rows_of(p), cols = p->rows > 0 ? p->cols : 1;
-    for (int64_t c = 0; c < cols; c++) {
-        pw_weights_row(t, c, line);
-        for (int64_t r = 0; r < rows; r++)
+    float *line = malloc((size_t)t->dims[t->n_dims - 1] * sizeof *line);
+    enum pw_code code = PW_OK;
+    if (line == NULL)
+        return pw_fail(err, PW_ENOMEM, "out of memory for a row of '%s'", t->name);
+    for (int64_t c = 0; c < cols && code == PW_OK; c++) {
+        code = pw_weights_row(m->weights, t, c, line, err);
+        for (int64_t r = 0; r < rows && code == PW_OK; r++)
             out[r * cols + c] = line[source_row(p, cfg, row, order, r)];
     }
+    free(line);
+    return code;
+}
+
+static enum pw_code copy_rows(const struct pw_placing *m, const struct pw_param *p,
+                              const struct pw_config *cfg, const struct pw_weights_tensor *t,
+                              const struct pw_map_row *row, const int *order, float *out, struct pw_err *err)
+{
+    enum pw_code code = PW_OK;
+    for (int64_t r = 0; r < rows_of(p) && code == PW_OK; r++)
+        code = pw_weights_row(m->weights, t, source_row(p, cfg, row, order, r), out + r * p->cols, err);
+    return code;
 }
 
 /* The factor on the values of a parameter: folds scores divided by the layer's number into q. */
@@ -224,22 +241,16 @@ enum pw_code pw_map_values(const struct pw_placing *m, const struct pw_param *p,
                            float *out, struct pw_err *err)
 {
     size_t n = pw_param_count(p);
-    int64_t rows = rows_of(p);
     float factor = factor_of(m, p);
     if (t == NULL) {
         memset(out, 0, n * sizeof *out);
         return PW_OK;
     }
-    if (p->rows == 0 || row->how & PW_MAP_TRANSPOSED) {
-        float *line = malloc((size_t)t->dims[t->n_dims - 1] * sizeof *line);
-        if (line == NULL)
-            return pw_fail(err, PW_ENOMEM, "out of memory for a row of '%s'", t->name);
-        copy_columns(p, cfg, t, row, order, line, out);
-        free(line);
-    } else {
-        for (int64_t r = 0; r < rows; r++)
-            pw_weights_row(t, source_row(p, cfg, row, order, r), out + r * p->cols);
-    }
+    bool across = p->rows == 0 || row->how & PW_MAP_TRANSPOSED;
+    enum pw_code code = across ? copy_columns(m, p, cfg, t, row, order, out, err)
+                               : copy_rows(m, p, cfg, t, row, order, out, err);
+    if (code != PW_OK)
+        return code;
     if (m->plus_one && row->how & PW_MAP_GAIN)
         for (size_t i = 0; i < n; i++)
             out[i] += 1;

@@ -67,9 +67,10 @@ static void add_factors(cJSON *o, struct pw_weights *w)
 {
     const struct pw_weights_tensor *t = pw_weights_find(w, "rope_freqs.weight");
     float values[MOST_FACTORS];
-    if (t == NULL || !t->readable || t->n_dims != 1 || t->dims[0] > MOST_FACTORS)
+    struct pw_err err; /* the loader has read them before, and would have failed */
+    if (t == NULL || !t->readable || t->n_dims != 1 || t->dims[0] > MOST_FACTORS ||
+        pw_weights_row(w, t, 0, values, &err) != PW_OK)
         return;
-    pw_weights_row(t, 0, values);
     cJSON_AddItemToObject(o, "factors", cJSON_CreateFloatArray(values, (int)t->dims[0]));
 }
 

@@ -129,8 +129,8 @@ static enum pw_code read_settings(struct pw_t5_table *t, const char *path, struc
 }
 
 /* Checks the shape, and copies the values. */
-static enum pw_code take_values(struct pw_t5_table *t, const struct pw_weights_tensor *from, const char *path,
-                                struct pw_err *err)
+static enum pw_code take_values(struct pw_t5_table *t, struct pw_weights *w,
+                                const struct pw_weights_tensor *from, const char *path, struct pw_err *err)
 {
     if (!from->readable || from->n_dims != 2 || from->dims[0] < 2 || from->dims[0] > MAX_BUCKETS ||
         from->dims[1] < 1 || from->dims[1] > MAX_HEADS)
@@ -142,8 +142,11 @@ static enum pw_code take_values(struct pw_t5_table *t, const struct pw_weights_t
     t->buckets = (int)from->dims[0], t->heads = (int)from->dims[1];
     size_t n = (size_t)t->buckets * (size_t)t->heads;
     t->values = pw_alloc(n, sizeof *t->values);
-    for (int b = 0; b < t->buckets; b++)
-        pw_weights_row(from, b, t->values + (size_t)b * (size_t)t->heads);
+    for (int b = 0; b < t->buckets; b++) {
+        enum pw_code code = pw_weights_row(w, from, b, t->values + (size_t)b * (size_t)t->heads, err);
+        if (code != PW_OK)
+            return code;
+    }
     for (size_t i = 0; i < n; i++)
         if (!isfinite(t->values[i]))
             return pw_fail(err, PW_EUSER, "%.200s: bucket %d of head %d is %g; allowed are finite numbers",
@@ -163,7 +166,7 @@ static enum pw_code read_files(struct pw_t5_table *t, const char *name, int laye
     if (code == PW_OK)
         code = find_table(w, path.s, t->encoder, layer, &from, err);
     if (code == PW_OK)
-        code = take_values(t, from, path.s, err);
+        code = take_values(t, w, from, path.s, err);
     if (code == PW_OK) {
         t->layer = layer_of(from->name, t->encoder);
         code = read_settings(t, path.s, err);

@@ -1,4 +1,5 @@
-/* weights.c - opens and maps the files of a model, and lists their tensors by name. */
+/* weights.c - opens the files of a model, lists their tensors by name, and reads rows. Rows are read in
+ * blocks, because most are asked for one after the other. */
 #include "foreign/weights.h"
 
 #include <cjson/cJSON.h>
@@ -9,20 +10,29 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "base/pages.h"
 #include "base/progress.h"
 #include "base/sha256.h"
 #include "base/text.h"
 #include "model/safetensors.h"
 
-enum { MAX_INDEX = 32 << 20, AT_ONCE = 4 << 20 };
+enum { MAX_INDEX = 32 << 20, BLOCK = 1 << 20 };
 
-/* One mapped file. */
+/* One open file. */
 struct shard {
     char *name; /* in its folder; "": opened by its own path */
-    const char *bytes;
+    char *path;
+    int fd;     /* -1: not open */
+    char *head; /* its beginning, up to the tensors; NULL: not read */
     size_t size;
     struct pw_st st; /* empty for GGUF */
+};
+
+/* The bytes of a file that were read last. */
+struct block {
+    char *bytes; /* [room] */
+    size_t room, n;
+    int shard;
+    uint64_t at;
 };
 
 struct pw_weights {
@@ -32,6 +42,7 @@ struct pw_weights {
     bool is_gguf;
     struct pw_weights_tensor *tensors; /* [n] by name */
     int n;
+    struct block block;
 };
 
 static int by_name(const void *a, const void *b)
@@ -40,9 +51,33 @@ static int by_name(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-static enum pw_code map(struct shard *s, const char *path, struct pw_err *err)
+/* Allocates n closed files. */
+static void alloc_shards(struct pw_weights *w, int n)
 {
-    return pw_file_map(path, &s->bytes, &s->size, err);
+    w->shards = pw_alloc((size_t)n, sizeof *w->shards);
+    for (int i = 0; i < n; i++)
+        w->shards[i].fd = -1;
+}
+
+static enum pw_code open_path(struct shard *s, const char *path, struct pw_err *err)
+{
+    s->path = pw_text_dup(path);
+    return pw_file_open(&s->fd, path, &s->size, err);
+}
+
+/* Reads the header of a safetensors file; one that claims to be too long is not read. */
+static enum pw_code read_st(struct shard *s, struct pw_err *err)
+{
+    uint64_t length = 0;
+    size_t first = s->size < sizeof length ? s->size : sizeof length;
+    enum pw_code code = pw_file_read_at(s->fd, s->path, &length, first, 0, err);
+    if (code != PW_OK)
+        return code;
+    size_t n = sizeof length + (length <= PW_ST_LARGE_HEADER ? (size_t)length : 0);
+    n = n < s->size ? n : s->size;
+    s->head = pw_alloc(n + sizeof length, 1);
+    code = pw_file_read_at(s->fd, s->path, s->head, n, 0, err);
+    return code == PW_OK ? pw_st_open_large(&s->st, s->head, s->size, s->path, err) : code;
 }
 
 /* Sorts the list; fails if two shards have the same tensor. */
@@ -56,9 +91,10 @@ static enum pw_code sort_list(struct pw_weights *w, const char *path, struct pw_
     return PW_OK;
 }
 
-static struct pw_weights_tensor from_st(const struct pw_st_tensor *t)
+static struct pw_weights_tensor from_st(const struct pw_st_tensor *t, int shard)
 {
-    struct pw_weights_tensor out = {.name = t->name, .n_dims = t->n_dims, .data = t->data, .bytes = t->bytes};
+    struct pw_weights_tensor out = {
+        .name = t->name, .n_dims = t->n_dims, .shard = shard, .at = t->at, .bytes = t->bytes};
     memcpy(out.dims, t->dims, sizeof out.dims);
     out.readable = t->type == PW_ST_F32 || t->type == PW_ST_F16 || t->type == PW_ST_BF16;
     out.type = t->type == PW_ST_F16 ? PW_NUMBER_F16 : t->type == PW_ST_BF16 ? PW_NUMBER_BF16 : PW_NUMBER_F32;
@@ -74,19 +110,20 @@ static enum pw_code list_shards(struct pw_weights *w, const char *path, struct p
     w->tensors = pw_alloc((size_t)n, sizeof *w->tensors);
     for (int i = 0; i < w->n_shards; i++)
         for (int k = 0; k < w->shards[i].st.n; k++)
-            w->tensors[w->n++] = from_st(&w->shards[i].st.tensors[k]);
+            w->tensors[w->n++] = from_st(&w->shards[i].st.tensors[k], i);
     return sort_list(w, path, err);
 }
 
 static enum pw_code open_shard(struct shard *s, const char *path, struct pw_err *err)
 {
-    enum pw_code code = map(s, path, err);
-    return code == PW_OK ? pw_st_open_large(&s->st, s->bytes, s->size, path, err) : code;
+    enum pw_code code = open_path(s, path, err);
+    return code == PW_OK ? read_st(s, err) : code;
 }
 
 static enum pw_code open_gguf(struct pw_weights *w, const char *path, struct pw_err *err)
 {
-    enum pw_code code = pw_gguf_open(&w->gguf, w->shards[0].bytes, w->shards[0].size, path, err);
+    struct shard *s = &w->shards[0];
+    enum pw_code code = pw_gguf_read(&w->gguf, &s->head, s->fd, s->size, path, err);
     if (code != PW_OK)
         return code;
     w->is_gguf = true;
@@ -98,7 +135,7 @@ static enum pw_code open_gguf(struct pw_weights *w, const char *path, struct pw_
                                           .type = t->type,
                                           .readable = true,
                                           .n_dims = t->n_dims,
-                                          .data = t->data,
+                                          .at = t->at,
                                           .bytes = t->bytes};
         memcpy(out->dims, t->dims, sizeof t->dims);
     }
@@ -108,15 +145,20 @@ static enum pw_code open_gguf(struct pw_weights *w, const char *path, struct pw_
 /* Opens one file of either format. */
 static enum pw_code open_file(struct pw_weights *w, const char *path, const char *name, struct pw_err *err)
 {
-    w->shards = pw_alloc(1, sizeof *w->shards);
+    char magic[4];
+    alloc_shards(w, 1);
     w->n_shards = 1;
-    w->shards[0].name = pw_text_dup(name);
-    enum pw_code code = map(&w->shards[0], path, err);
+    struct shard *s = &w->shards[0];
+    s->name = pw_text_dup(name);
+    enum pw_code code = open_path(s, path, err);
     if (code != PW_OK)
         return code;
-    if (pw_gguf_is(w->shards[0].bytes, w->shards[0].size))
+    size_t n = s->size < sizeof magic ? s->size : sizeof magic;
+    code = pw_file_read_at(s->fd, path, magic, n, 0, err);
+    if (code == PW_OK && pw_gguf_is(magic, n))
         return open_gguf(w, path, err);
-    code = pw_st_open_large(&w->shards[0].st, w->shards[0].bytes, w->shards[0].size, path, err);
+    if (code == PW_OK)
+        code = read_st(s, err);
     return code == PW_OK ? list_shards(w, path, err) : code;
 }
 
@@ -150,7 +192,7 @@ static enum pw_code read_index(struct pw_weights *w, const char *index, struct p
     cJSON *root = cJSON_ParseWithLength(text, size), *item;
     free(text);
     const cJSON *map_of = cJSON_GetObjectItemCaseSensitive(root, "weight_map");
-    w->shards = pw_alloc(PW_WEIGHTS_SHARDS, sizeof *w->shards);
+    alloc_shards(w, PW_WEIGHTS_SHARDS);
     if (!cJSON_IsObject(map_of) || map_of->child == NULL)
         code = pw_fail(err, PW_EUSER, "%.240s: no JSON object with a weight_map of names", index);
     cJSON_ArrayForEach(item, map_of)
@@ -221,10 +263,14 @@ void pw_weights_close(struct pw_weights *w)
         return;
     for (int i = 0; i < w->n_shards; i++) {
         pw_st_close(&w->shards[i].st);
-        pw_file_unmap(w->shards[i].bytes, w->shards[i].size);
+        if (w->shards[i].fd >= 0)
+            close(w->shards[i].fd);
+        free(w->shards[i].head);
+        free(w->shards[i].path);
         free(w->shards[i].name);
     }
     pw_gguf_close(&w->gguf);
+    free(w->block.bytes);
     free(w->shards);
     free(w->tensors);
     free(w);
@@ -247,34 +293,41 @@ const struct pw_gguf *pw_weights_gguf(const struct pw_weights *w)
     return w->is_gguf ? &w->gguf : NULL;
 }
 
-void pw_weights_row(const struct pw_weights_tensor *t, int64_t row, float *out)
+/* Makes the block hold n bytes of a tensor from offset `at` of its file on, and as many behind it as fit. */
+static enum pw_code read_block(struct pw_weights *w, const struct pw_weights_tensor *t, uint64_t at, size_t n,
+                               struct pw_err *err)
+{
+    struct block *b = &w->block;
+    const struct shard *s = &w->shards[t->shard];
+    if (b->shard == t->shard && at >= b->at && at + n <= b->at + b->n)
+        return PW_OK;
+    if (b->room < n || b->bytes == NULL) {
+        b->room = n > BLOCK ? n : BLOCK;
+        free(b->bytes);
+        b->bytes = malloc(b->room);
+    }
+    b->n = 0;
+    if (b->bytes == NULL)
+        return pw_fail(err, PW_ENOMEM, "%.200s: out of memory: %zu bytes needed", s->path, b->room);
+    uint64_t left = t->at + t->bytes - at;
+    size_t many = left < b->room ? (size_t)left : b->room;
+    enum pw_code code = pw_file_read_at(s->fd, s->path, b->bytes, many, at, err);
+    b->shard = t->shard;
+    b->at = at;
+    b->n = code == PW_OK ? many : 0;
+    return code;
+}
+
+enum pw_code pw_weights_row(struct pw_weights *w, const struct pw_weights_tensor *t, int64_t row, float *out,
+                            struct pw_err *err)
 {
     const struct pw_number *number = &pw_numbers[t->type];
     int64_t columns = t->n_dims > 0 ? t->dims[t->n_dims - 1] : 1;
     size_t bytes = (size_t)(columns / number->values) * (size_t)number->bytes;
-    pw_number_read(t->type, (const char *)t->data + (size_t)row * bytes, columns, out);
-}
-
-void pw_weights_done(const struct pw_weights_tensor *t)
-{
-    pw_pages_forget(t->data, t->bytes);
-}
-
-/* Hashes a shard in parts, of which only one is in this process's memory, so that the work can be cancelled.
- */
-static enum pw_code hash_shard(uint8_t sha[32], const struct shard *s, struct pw_err *err)
-{
-    struct pw_sha256 h;
-    enum pw_code code = PW_OK;
-    pw_sha256_begin(&h);
-    for (size_t at = 0; at < s->size && code == PW_OK;) {
-        size_t part = s->size - at < AT_ONCE ? s->size - at : AT_ONCE;
-        pw_sha256_add(&h, s->bytes + at, part);
-        pw_pages_forget(s->bytes + at, part);
-        at += part;
-        code = pw_progress_add(part, err);
-    }
-    pw_sha256_end(&h, sha);
+    uint64_t at = t->at + (uint64_t)row * bytes;
+    enum pw_code code = read_block(w, t, at, bytes, err);
+    if (code == PW_OK)
+        pw_number_read(t->type, w->block.bytes + (at - w->block.at), columns, out);
     return code;
 }
 
@@ -290,7 +343,7 @@ enum pw_code pw_weights_sha(const struct pw_weights *w, char digits[65], size_t 
     pw_progress_begin("reading the model's files", *bytes);
     pw_sha256_begin(&all);
     for (int i = 0; i < w->n_shards && code == PW_OK; i++) {
-        code = hash_shard(sha, &w->shards[i], err);
+        code = pw_file_sha(w->shards[i].fd, w->shards[i].path, w->shards[i].size, sha, err);
         pw_sha256_add(&all, sha, sizeof sha);
         files[i].bytes = w->shards[i].size;
         pw_text_copy(files[i].name, sizeof files[i].name, w->shards[i].name);

@@ -1,6 +1,7 @@
 /* weights.h - the tensors of a model that another program wrote: one safetensors file, shards listed in
- * model.safetensors.index.json, or one GGUF file. Files are mapped, so a tensor costs memory only while it is
- * read. Any thread, but one thread at a time for a set. */
+ * model.safetensors.index.json, or one GGUF file. A tensor costs memory only while it is read. Files are
+ * read, not mapped: if another program shortens one meanwhile, that is an error. Any thread, but one thread
+ * at a time for a set. */
 #ifndef PW_WEIGHTS_H
 #define PW_WEIGHTS_H
 #include "base/err.h"
@@ -20,7 +21,8 @@ struct pw_weights_tensor {
     bool readable; /* false: a type without a meaning here, such as I64; only its name and shape count */
     int n_dims;
     int64_t dims[PW_WEIGHTS_DIMS];
-    const void *data;
+    int shard;   /* index of its file */
+    uint64_t at; /* of its data, in that file */
     size_t bytes;
     bool used; /* for the caller: this tensor went into a model */
 };
@@ -38,10 +40,10 @@ struct pw_weights_tensor *pw_weights_list(struct pw_weights *w, int *n);
 struct pw_weights_tensor *pw_weights_find(struct pw_weights *w, const char *name); /* NULL: absent */
 /* The header of a GGUF file; NULL: it is safetensors. */
 const struct pw_gguf *pw_weights_gguf(const struct pw_weights *w);
-/* Writes row `row` to out [columns]. The tensor must be readable. */
-void pw_weights_row(const struct pw_weights_tensor *t, int64_t row, float *out);
-/* Drops a tensor's part of the mapped file from this process's memory; it is mapped again if it is read. */
-void pw_weights_done(const struct pw_weights_tensor *t);
+/* Writes row `row` to out [columns]. The tensor must be readable. Fails with PW_EIO if the file has become
+ * shorter. */
+enum pw_code pw_weights_row(struct pw_weights *w, const struct pw_weights_tensor *t, int64_t row, float *out,
+                            struct pw_err *err);
 /* Computes a digest of all files: SHA-256 of the file, or of the digests of shards by name. *bytes receives
  * the number of bytes in the files. It reads all of them, and reports its progress (base/progress.h). It
  * writes each file to files [PW_WEIGHTS_SHARDS], and sets *n to their number; a single file that was opened

@@ -12,6 +12,8 @@
 #include "foreign/literals.h"
 #include "model/safetensors.h"
 
+enum { MAX_COPY = 256 << 20 }; /* bytes of a tokenizer's file */
+
 /* Where a parameter goes. */
 struct target {
     const struct pw_map_row *row;
@@ -193,17 +195,19 @@ static enum pw_code copy_others(const char *from, const char *folder, struct pw_
     struct pw_str source = {0}, path = {0};
     enum pw_code code = PW_OK;
     for (size_t i = 0; i < sizeof names / sizeof *names && code == PW_OK; i++) {
-        const char *bytes;
-        size_t n;
+        char *bytes;
+        size_t n, size;
         struct pw_err absent;
         pw_str_clear(&source);
         pw_str_clear(&path);
         pw_foreign_beside(from, names[i], &source);
         pw_str_add(&path, "%s/%s", folder, names[i]);
-        if (pw_file_map(source.s, &bytes, &n, &absent) != PW_OK)
+        if (pw_file_read_head(source.s, MAX_COPY, &bytes, &n, &size, &absent) != PW_OK)
             continue;
-        code = write_bytes(path.s, bytes, n, err);
-        pw_file_unmap(bytes, n);
+        code = n == size ? write_bytes(path.s, bytes, n, err)
+                         : pw_fail(err, PW_EUSER, "%.240s: has more than %d MiB, the limit for a copy",
+                                   source.s, MAX_COPY >> 20);
+        free(bytes);
     }
     pw_str_fini(&source);
     pw_str_fini(&path);

@@ -25,7 +25,7 @@ struct limits {
     uint64_t header;
     int tensors;
 };
-static const struct limits own = {MAX_HEADER, MAX_TENSORS}, large = {32 << 20, 65536};
+static const struct limits own = {MAX_HEADER, MAX_TENSORS}, large = {PW_ST_LARGE_HEADER, 65536};
 
 static const size_t max_file = (size_t)1 << 36;
 
@@ -146,9 +146,16 @@ static int by_place(const void *a, const void *b)
     return (x->span[1] > y->span[1]) - (x->span[1] < y->span[1]);
 }
 
-/* Sorts the tensors and checks that they tile the n_data bytes. data NULL: the bytes were not read. */
-static enum pw_code place(struct pw_st *st, struct placed *list, const char *data, size_t n_data,
-                          const char *path, struct pw_err *err)
+/* The bytes behind the header: n bytes, at an offset of the file. at NULL: they were not read. */
+struct body {
+    const char *at;
+    size_t n;
+    uint64_t offset;
+};
+
+/* Sorts the tensors and checks that they tile the body. */
+static enum pw_code place(struct pw_st *st, struct placed *list, const struct body *body, const char *path,
+                          struct pw_err *err)
 {
     int64_t end = 0;
 
@@ -159,19 +166,20 @@ static enum pw_code place(struct pw_st *st, struct placed *list, const char *dat
                            "%s: tensor '%.80s' starts at byte %lld, the previous one ends at %lld", path,
                            list[i].t.name, (long long)list[i].span[0], (long long)end);
         end = list[i].span[1];
-        if ((uint64_t)end > n_data)
+        if ((uint64_t)end > body->n)
             return pw_fail(err, PW_EUSER,
                            "%s: the file is truncated: tensor '%.80s' ends at byte %lld of %zu", path,
-                           list[i].t.name, (long long)end, n_data);
+                           list[i].t.name, (long long)end, body->n);
         st->tensors[i] = list[i].t;
-        st->tensors[i].data = data != NULL ? data + list[i].span[0] : NULL;
+        st->tensors[i].data = body->at != NULL ? body->at + list[i].span[0] : NULL;
+        st->tensors[i].at = body->offset + (uint64_t)list[i].span[0];
     }
-    if ((uint64_t)end != n_data)
-        return pw_fail(err, PW_EUSER, "%s: %zu bytes follow the last tensor", path, n_data - (size_t)end);
+    if ((uint64_t)end != body->n)
+        return pw_fail(err, PW_EUSER, "%s: %zu bytes follow the last tensor", path, body->n - (size_t)end);
     return PW_OK;
 }
 
-static enum pw_code read_header(struct pw_st *st, const char *data, size_t n_data, struct placed *list,
+static enum pw_code read_header(struct pw_st *st, const struct body *body, struct placed *list,
                                 const char **names, const char *path, struct pw_err *err)
 {
     const cJSON *item;
@@ -198,7 +206,7 @@ static enum pw_code read_header(struct pw_st *st, const char *data, size_t n_dat
     same = item != NULL ? twice(item, names) : NULL;
     if (same != NULL)
         return pw_fail(err, PW_EUSER, "%s: the metadata has '%s' twice", path, same);
-    return place(st, list, data, n_data, path, err);
+    return place(st, list, body, path, err);
 }
 
 /* size: of the whole file. file: its bytes, at least the header. whole: all bytes are present. */
@@ -235,7 +243,8 @@ static enum pw_code parse_into(struct pw_st *st, const char *file, size_t size, 
     names = calloc((size_t)(n > MAX_META ? n : MAX_META) + 1, sizeof *names);
     st->tensors = calloc((size_t)n + 1, sizeof *st->tensors);
     if (list != NULL && names != NULL && st->tensors != NULL)
-        code = read_header(st, whole ? text + header : NULL, size - 8 - header, list, names, path, err);
+        code = read_header(st, &(struct body){whole ? text + header : NULL, size - 8 - header, 8 + header},
+                           list, names, path, err);
     else
         code = pw_fail(err, PW_ENOMEM, "out of memory");
     free(list);
@@ -270,11 +279,11 @@ enum pw_code pw_st_open_bytes(struct pw_st *st, const void *bytes, size_t n, con
     return parse(st, bytes, n, true, &own, what, err);
 }
 
-enum pw_code pw_st_open_large(struct pw_st *st, const void *bytes, size_t n, const char *what,
+enum pw_code pw_st_open_large(struct pw_st *st, const void *head, size_t size, const char *what,
                               struct pw_err *err)
 {
     *st = (struct pw_st){0};
-    return parse(st, bytes, n, true, &large, what, err);
+    return parse(st, head, size, false, &large, what, err);
 }
 
 enum pw_code pw_st_open_header(struct pw_st *st, const char *path, struct pw_err *err)

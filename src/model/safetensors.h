@@ -19,6 +19,7 @@ struct pw_st_tensor {
     int n_dims;
     int64_t dims[PW_ST_DIMS];
     const void *data; /* little-endian, row-major, can be unaligned; NULL: only the header was read */
+    uint64_t at;      /* of the data, in the file */
     size_t bytes;
 };
 
@@ -41,8 +42,11 @@ enum pw_code pw_st_open_header(struct pw_st *st, const char *path, struct pw_err
  * pw_st_close. what: the name in messages. */
 enum pw_code pw_st_open_bytes(struct pw_st *st, const void *bytes, size_t n, const char *what,
                               struct pw_err *err);
-/* The same for files of other programs, which can be larger: header at most 32 MiB, 65,536 tensors. */
-enum pw_code pw_st_open_large(struct pw_st *st, const void *bytes, size_t n, const char *what,
+/* The same with only the header of a file of another program, which can be larger: header at most 32 MiB,
+ * 65,536 tensors. head: the file's first 8 bytes, and the header if it is not longer. size: of the file.
+ * Tensors have no data. */
+enum { PW_ST_LARGE_HEADER = 32 << 20 };
+enum pw_code pw_st_open_large(struct pw_st *st, const void *head, size_t size, const char *what,
                               struct pw_err *err);
 void pw_st_close(struct pw_st *st); /* {0} is a no-op */
 const struct pw_st_tensor *pw_st_find(const struct pw_st *st, const char *name);

@@ -384,19 +384,15 @@ static enum pw_code build(struct source *s)
     return code == PW_OK ? add_begin(s) : code;
 }
 
-enum pw_code pw_tok_gguf_object(cJSON **root, float **scores, const char *bytes, size_t n, const char *name,
-                                struct pw_err *err)
+enum pw_code pw_tok_gguf_build(cJSON **root, float **scores, struct pw_gguf *g, const char *name,
+                               struct pw_err *err)
 {
-    struct pw_gguf g;
     struct pw_err cause;
+    struct source s = {.g = g, .root = cJSON_CreateObject(), .err = &cause};
     *root = NULL;
     *scores = NULL;
-    enum pw_code code = pw_gguf_open(&g, bytes, n, name, err);
-    if (code != PW_OK)
-        return code;
-    struct source s = {.g = &g, .root = cJSON_CreateObject(), .err = &cause};
-    code = build(&s);
-    pw_gguf_close(&g);
+    enum pw_code code = build(&s);
+    pw_gguf_close(g);
     if (code == PW_OK) {
         *root = s.root;
         *scores = s.scores;
@@ -405,4 +401,14 @@ enum pw_code pw_tok_gguf_object(cJSON **root, float **scores, const char *bytes,
     cJSON_Delete(s.root);
     free(s.scores);
     return pw_fail(err, code, "%.160s: %s", name, cause.msg);
+}
+
+enum pw_code pw_tok_gguf_object(cJSON **root, float **scores, const char *bytes, size_t n, const char *name,
+                                struct pw_err *err)
+{
+    struct pw_gguf g;
+    *root = NULL;
+    *scores = NULL;
+    enum pw_code code = pw_gguf_open(&g, bytes, n, name, err);
+    return code == PW_OK ? pw_tok_gguf_build(root, scores, &g, name, err) : code;
 }

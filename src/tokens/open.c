@@ -1,6 +1,7 @@
 /* open.c - opens the tokenizer of a tokenizer.json or a GGUF file, and closes it. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
@@ -270,15 +271,20 @@ enum pw_code pw_tokens_open_text(struct pw_tokens **t, const char *text, size_t 
 
 static enum pw_code open_gguf(struct pw_tokens **t, const char *path, struct pw_err *err)
 {
-    const char *bytes;
-    size_t n;
+    char *head;
+    size_t size;
+    int fd;
+    struct pw_gguf g;
     cJSON *root;
     float *scores;
-    enum pw_code code = pw_file_map(path, &bytes, &n, err);
+    enum pw_code code = pw_file_open(&fd, path, &size, err);
     if (code != PW_OK)
         return code;
-    code = pw_tok_gguf_object(&root, &scores, bytes, n, path, err);
-    pw_file_unmap(bytes, n);
+    code = pw_gguf_read(&g, &head, fd, size, path, err);
+    if (code == PW_OK)
+        code = pw_tok_gguf_build(&root, &scores, &g, path, err);
+    close(fd);
+    free(head);
     return code == PW_OK ? build(t, root, scores, path, err) : code;
 }
 

@@ -186,6 +186,10 @@ enum pw_code pw_tok_score_merges(struct pw_tokens *t, struct pw_err *err);
  */
 enum pw_code pw_tok_gguf_object(cJSON **root, float **scores, const char *bytes, size_t n, const char *name,
                                 struct pw_err *err);
+struct pw_gguf; /* base/gguf.h */
+/* The same with an open header, which it closes in any case. */
+enum pw_code pw_tok_gguf_build(cJSON **root, float **scores, struct pw_gguf *g, const char *name,
+                               struct pw_err *err);
 
 /* ---- added.c */
 enum pw_code pw_tok_read_added(struct pw_tokens *t, const cJSON *list, struct pw_err *err);

@@ -9,10 +9,10 @@
 enum { PW_OPENING_TYPED = 1024 };
 
 struct pw_opening {
-    struct pw_lab *lab;            /* NULL: not created */
-    bool left;                     /* the user left with q or Ctrl-C */
-    int signal;                    /* a signal ended the program; 0: none */
-    char typed[PW_OPENING_TYPED];  /* [n_typed] bytes that were typed meanwhile, for the workbench */
+    struct pw_lab *lab;           /* NULL: not created */
+    bool left;                    /* the user left with q or Ctrl-C */
+    int signal;                   /* a signal ended the program; 0: none */
+    char typed[PW_OPENING_TYPED]; /* [n_typed] bytes that were typed meanwhile, for the workbench */
     size_t n_typed;
 };
 

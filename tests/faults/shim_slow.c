@@ -1,5 +1,5 @@
-/* shim_slow.c - for LD_PRELOAD: each read of 64 KiB or more takes PEWTER_SLOW_READ milliseconds longer, as from
- * a slow disk. So a small session takes as long to open as one of gigabytes. */
+/* shim_slow.c - for LD_PRELOAD: each read of 64 KiB or more takes PEWTER_SLOW_READ milliseconds longer, as
+ * from a slow disk. So a small session takes as long to open as one of gigabytes. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>

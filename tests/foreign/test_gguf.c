@@ -49,7 +49,7 @@ static void test_blocks(void **state)
         float row[256];
         assert_int_equal(list[i].dims[0], 2);
         for (int r = 0; r < 2; r++) {
-            pw_weights_row(&list[i], r, row);
+            assert_int_equal(pw_weights_row(w, &list[i], r, row, &err), PW_OK);
             for (int k = 0; k < 256; k++)
                 if (fabsf(row[k] - right[r * 256 + k]) > 1e-6f * fabsf(right[r * 256 + k]) + 1e-7f)
                     fail_msg("%s[%d,%d] is %.9g, not %.9g", list[i].name, r, k, (double)row[k],

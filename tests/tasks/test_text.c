@@ -225,7 +225,7 @@ static const char *instead(void *arg, const char *path)
     return arg;
 }
 
-static void a_mapped_text_is_compared_with_the_record(void **state)
+static void a_large_text_is_compared_with_the_record(void **state)
 {
     struct pw_str s = {0};
     struct pw_documents *d;
@@ -237,7 +237,7 @@ static void a_mapped_text_is_compared_with_the_record(void **state)
     strcpy(path, put("large.txt", s.s, s.len));
     pw_file_watch((struct pw_file_watch){.read = keep_witness});
     assert_int_equal(pw_documents_open(&d, path, path, PW_PIECES_CHARS, NULL, &err), PW_OK);
-    assert_true(d->list[0].mapped);
+    assert_false(d->list[0].mapped);
     size_t bytes;
     const char *far = pw_documents_text(d, 0, 1000000, 10, &bytes); /* over the index */
     size_t at = 0;
@@ -264,6 +264,49 @@ static void a_mapped_text_is_compared_with_the_record(void **state)
     pw_file_watch((struct pw_file_watch){0});
     pw_str_fini(&witness);
     pw_str_fini(&s);
+}
+
+/* Of a text that is too large for memory, files are mapped. */
+static void a_very_large_text_is_mapped(void **state)
+{
+    static char part[1 << 20];
+    struct pw_documents *d;
+    struct pw_err err;
+    char path[128];
+    size_t bytes;
+    (void)state;
+    for (size_t i = 0; i < sizeof part; i++)
+        part[i] = i % 64 == 63 ? '\n' : (char)('a' + i % 23);
+    snprintf(path, sizeof path, "%s/huge.txt", folder);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    for (int i = 0; i < 257; i++)
+        assert_int_equal(fwrite(part, 1, sizeof part, f), sizeof part);
+    assert_int_equal(fclose(f), 0);
+    assert_int_equal(pw_documents_open(&d, path, path, PW_PIECES_BYTES, NULL, &err), PW_OK);
+    assert_true(d->list[0].mapped);
+    assert_memory_equal(pw_documents_text(d, 0, (200 << 20) + 77, 50, &bytes), part + 77, 50);
+    pw_documents_close(d);
+    assert_int_equal(unlink(path), 0);
+}
+
+/* A text beyond the limit of a session's copies, which another program then empties or changes. */
+static void a_change_of_the_file_changes_no_sample(void **state)
+{
+    struct pw_taskset set;
+    char options[256], path[128], then[512];
+    (void)state;
+    strcpy(path, put_lines("large.txt", 0, 400000));
+    snprintf(options, sizeof options, "path=%s lengths=40 tokens=bytes", path);
+    open_set(&set, options);
+    struct pw_sample x = draw_sample(&set, PW_SPLIT_TRAIN, 11, 0);
+    snprintf(then, sizeof then, "%s", text_of(&set, &x));
+    assert_int_equal(truncate(path, 1), 0);
+    x = draw_sample(&set, PW_SPLIT_TRAIN, 11, 0);
+    assert_string_equal(text_of(&set, &x), then);
+    x = draw_sample(&set, PW_SPLIT_TEST, 3, 60);
+    assert_int_equal(x.n, 61);
+    pw_taskset_fini(&set);
 }
 
 static void labels_are_short_and_different(void **state)
@@ -401,7 +444,9 @@ int main(void)
         cmocka_unit_test(the_end_of_a_file_is_held_out),
         cmocka_unit_test(a_sample_is_a_function_of_seed_split_and_index),
         cmocka_unit_test(windows_are_uniform_over_documents),
-        cmocka_unit_test(a_mapped_text_is_compared_with_the_record),
+        cmocka_unit_test(a_large_text_is_compared_with_the_record),
+        cmocka_unit_test(a_very_large_text_is_mapped),
+        cmocka_unit_test(a_change_of_the_file_changes_no_sample),
         cmocka_unit_test(labels_are_short_and_different),
         cmocka_unit_test(any_text_is_a_prompt),
         cmocka_unit_test(lengths_of_an_evaluation_are_four_per_octave),

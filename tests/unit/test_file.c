@@ -415,6 +415,64 @@ static void the_next_writer_removes_what_was_left(void **state)
         assert_holds(scratch_path(state, others[i], other), "a user's");
 }
 
+/* A relative path counts from the working directory, then from the watch's folders; an absolute one is
+ * itself. */
+static void a_relative_path_has_several_places(void **state)
+{
+    char path[4096], missing[4096];
+    const char *folders[] = {missing, *state, NULL};
+    struct pw_str place = {0};
+    char *data;
+    size_t size;
+    scratch_path(state, "not-there", missing);
+    FILE *f = fopen(scratch_path(state, "relative-name", path), "w");
+    assert_non_null(f);
+    assert_int_equal(fputs("it", f) >= 0, 1);
+    assert_int_equal(fclose(f), 0);
+    assert_int_equal(pw_file_read("relative-name", 100, &data, &size, NULL), PW_EIO);
+    struct pw_file_watch before = pw_file_watch((struct pw_file_watch){.folders = folders});
+    pw_file_place("relative-name", &place);
+    assert_string_equal(place.s, path);
+    assert_int_equal(pw_file_read("relative-name", 100, &data, &size, NULL), PW_OK);
+    assert_string_equal(data, "it");
+    free(data);
+    pw_str_clear(&place);
+    pw_file_place("other-name", &place);
+    assert_string_equal(place.s, "other-name");
+    pw_str_clear(&place);
+    pw_file_place("/relative-name", &place);
+    assert_string_equal(place.s, "/relative-name");
+    pw_file_watch(before);
+    pw_str_fini(&place);
+}
+
+/* Bytes that another program cuts off are an error, not zeros. */
+static void reads_of_a_shortened_file_fail(void **state)
+{
+    char path[4096], bytes[100];
+    uint8_t sha[32];
+    struct pw_err err;
+    size_t size;
+    int fd;
+    FILE *f = fopen(scratch_path(state, "long", path), "w");
+    assert_non_null(f);
+    assert_int_equal(fwrite("0123456789", 1, 10, f), 10);
+    assert_int_equal(fclose(f), 0);
+    assert_int_equal(pw_file_open(&fd, path, &size, &err), PW_OK);
+    assert_int_equal(size, 10);
+    assert_int_equal(pw_file_read_at(fd, path, bytes, 4, 6, &err), PW_OK);
+    assert_memory_equal(bytes, "6789", 4);
+    assert_int_equal(pw_file_sha(fd, path, size, sha, &err), PW_OK);
+    assert_int_equal(truncate(path, 7), 0);
+    assert_int_equal(pw_file_read_at(fd, path, bytes, 4, 6, &err), PW_EIO);
+    assert_non_null(strstr(err.msg, "long: was shortened while it was read"));
+    assert_int_equal(pw_file_sha(fd, path, size, sha, &err), PW_EIO);
+    close(fd);
+    assert_int_equal(truncate(path, 0), 0);
+    assert_int_equal(pw_file_open(&fd, path, &size, &err), PW_EUSER);
+    assert_int_equal(pw_file_open(&fd, *state, &size, &err), PW_EUSER);
+}
+
 #define writing(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
 #define named(test)                                                                                          \
     {                                                                                                        \
@@ -428,6 +486,8 @@ int main(void)
         cmocka_unit_test(reads_what_grows),
         writing(refuses_to_read),
         writing(reads_the_head),
+        writing(a_relative_path_has_several_places),
+        writing(reads_of_a_shortened_file_fail),
         cmocka_unit_test(long_names_leave_room_for_the_reason),
         writing(appears_with_commit),
         writing(a_fresh_file_replaces_nothing),

@@ -264,14 +264,55 @@ static void names_and_folders(void **state)
     assert_int_equal(pw_session_folder(dst, sizeof dst, "x", &err), PW_EUSER);
 }
 
+/* Each process adds the folders that the session lacks, up to the limit. */
+static void keeps_the_folders_of_relative_paths(void **state)
+{
+    static const char *const lists[][2] = {{"/one", "/two"}, {"/two", "/three é"}, {"/one", NULL}};
+    static const char *const right[] = {"/one", "/two", "/three é"};
+    char path[4096], many[20][16], *got[PW_SESSION_FOLDERS];
+    const char *all[20];
+    struct pw_store *s;
+    uint64_t intact;
+    session_path(state, path);
+    for (int i = 0; i < 20; i++) {
+        snprintf(many[i], sizeof many[i], "/many/%d", i);
+        all[i] = many[i];
+    }
+    for (int i = 0; i < 4; i++) {
+        struct pw_store_config cfg = {.folder = path,
+                                      .create = i == 0,
+                                      .folders = i < 3 ? lists[i] : all,
+                                      .n_folders = i < 2   ? 2
+                                                   : i < 3 ? 1
+                                                           : 20};
+        assert_int_equal(pw_store_open(&s, &cfg, NULL), PW_OK);
+        pw_store_close(s, "quit");
+        struct pw_record *r = session_read(path);
+        int n = pw_record_folders(r, got);
+        assert_int_equal(n, i == 0 ? 2 : i < 3 ? 3 : PW_SESSION_FOLDERS);
+        for (int k = 0; k < n; k++) {
+            assert_string_equal(got[k], k < 3 ? right[k] : many[k - 3]);
+            free(got[k]);
+        }
+        assert_int_equal(pw_record_check(r, &intact, NULL), PW_OK);
+        pw_record_close(r);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, session_setup, session_teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(records_in_order),       TEST(goes_on_where_it_ended),     TEST(records_what_is_worth_it),
-        TEST(one_records_at_a_time),  TEST(refuses_what_is_no_session), TEST(refuses_other_versions),
-        TEST(status_from_any_thread), TEST(names_and_folders),
+        TEST(records_in_order),
+        TEST(goes_on_where_it_ended),
+        TEST(records_what_is_worth_it),
+        TEST(one_records_at_a_time),
+        TEST(refuses_what_is_no_session),
+        TEST(refuses_other_versions),
+        TEST(status_from_any_thread),
+        TEST(names_and_folders),
+        TEST(keeps_the_folders_of_relative_paths),
     };
     return cmocka_run_group_tests_name("store", tests, NULL, NULL);
 }

@@ -84,6 +84,14 @@ static void say_end(int status, const struct drawn *drawn, char *text, size_t si
     text[n] = '\0';
 }
 
+static bool types_interrupt(const struct life *l)
+{
+    bool types = false;
+    for (int i = 0; i < l->n; i++)
+        types = types || strchr(l->act[i].keys, '\003') != NULL;
+    return types;
+}
+
 bool life_run(const struct life *l, const char *program, const char *home, const char *arg, char *text,
               size_t size)
 {
@@ -128,9 +136,10 @@ bool life_run(const struct life *l, const char *program, const char *home, const
         snprintf(text, size, "it lives on %d s after signal %d", LIMIT_S, l->signal);
         return false;
     }
-    /* Ctrl-C kills a program that has not set up its terminal yet. */
+    /* Ctrl-C kills a program that has not set up its terminal yet, and leaves one that opens its session. */
     bool ended = WIFSIGNALED(status) ? WTERMSIG(status) == l->signal || WTERMSIG(status) == SIGINT
-                                     : WEXITSTATUS(status) == 128 + l->signal;
+                                     : WEXITSTATUS(status) == 128 + l->signal ||
+                                           (WEXITSTATUS(status) == 0 && types_interrupt(l));
     if (!ended)
         say_end(status, &drawn, text, size);
     return ended;
