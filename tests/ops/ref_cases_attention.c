@@ -73,7 +73,7 @@ static void attention(struct ref_call *r, int H, int D)
     struct pw_dropout drop = ref_dropout(r);
     struct pw_seqs seqs = {SEQS, ref_copy(r, start, sizeof start), R, 65};
     float *z = ref_output(r, nz), *scores = ref_output(r, n_maps);
-    struct pw_maps maps = {ref_output(r, n_maps), ref_output(r, n_maps)};
+    struct pw_maps maps = {.scores = ref_output(r, n_maps), .probs = ref_output(r, n_maps)};
     float *dqkv = ref_output(r, nq), *db = ref_output(r, nb);
     a.score = score_function(r);
     float *save = ref_own(r, r->ops->attn_save_floats(&a, start, SEQS));
