@@ -2,6 +2,7 @@
 #include "base/half.h"
 #include "base/both.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 /* Half precision has 5 exponent bits (bias 15) and 10 fraction bits; single precision has 8 (bias 127) and
@@ -48,16 +49,23 @@ float pw_from_half(uint16_t h)
     return x;
 }
 
-/* Without branches: attention has subnormal and normal numbers in any order. */
+/* Returns all bits set if yes. */
+static inline uint32_t mask_of(bool yes)
+{
+    return (uint32_t)0 - (uint32_t)yes;
+}
+
+/* Without branches, so that compilers can use vectors: attention has subnormal and normal numbers in any
+ * order. */
 PW_WIDE void pw_from_halves(float *out, const uint16_t *h, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        uint32_t all = h[i], fraction = all & 0x3ff, rest = (all & 0x7fff) << 13;
-        uint32_t u = rest + (112u << 23), special = 0x7f800000 | fraction << 13, low;
+        uint32_t all = h[i], fraction = all & 0x3ff, exponent = all & 0x7c00;
+        uint32_t infinite = mask_of(exponent == 0x7c00), subnormal = mask_of(exponent == 0), low, u;
         float value = (float)(int32_t)fraction * 0x1p-24f;
         memcpy(&low, &value, sizeof low);
-        u = (all & 0x7c00) == 0x7c00 ? special : u;
-        u = (all & 0x7c00) == 0 ? low : u;
+        u = ((all & 0x7fff) << 13) + (112u << 23);
+        u = (u & ~(infinite | subnormal)) | ((0x7f800000 | fraction << 13) & infinite) | (low & subnormal);
         u |= (all & 0x8000) << 16;
         memcpy(&out[i], &u, sizeof u);
     }

@@ -162,10 +162,10 @@ static void add_pixels(struct reading *r, int q, int end)
     const struct pw_att *w = r->w;
     int pool = r->out->pool;
     float *cell = r->out->cells + (size_t)(q / pool) * r->out->side;
+    float *row = r->row, top = r->out->row_top[q];
 
-    if (r->out->scale == PW_ATT_ROW)
-        for (int k = 0; k < end; k++)
-            r->row[k] /= r->out->row_top[q];
+    for (int k = 0; r->out->scale == PW_ATT_ROW && k < end; k++)
+        row[k] /= top;
     for (int from = 0; w->is_signed && from < end; from += pool, cell++)
         for (int k = from; k < end && k < from + pool; k++)
             *cell = larger(*cell, r->row[k]);

@@ -171,7 +171,7 @@ PW_WIDE float pw_att_largest(const float *row, int T)
     for (int k = 0; k < T; k++) { /* by their bits, which a compiler can compare in vectors */
         memcpy(&bits, &row[k], sizeof bits);
         bits &= 0x7fffffff;
-        bits = bits < 0x7f800000 ? bits : 0;
+        bits &= (uint32_t)0 - (uint32_t)(bits < 0x7f800000); /* 0 unless finite */
         most = bits > most ? bits : most;
     }
     memcpy(&top, &most, sizeof top);
