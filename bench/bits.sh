@@ -14,7 +14,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-base=(alloc err opt text utf8 maths rng pool file file_write folder places)
+base=(alloc err half opt pages text utf8 maths rng pool file file_write folder places)
 # PEWTER_LIBDIR and PEWTER_FULL_LIBDIR: folders of plug-ins; no plug-in is used here.
 flags=(-std=c11 -D_GNU_SOURCE -I. -Isrc -ffp-contract=off -fno-math-errno '-DPEWTER_LIBDIR="lib"' '-DPEWTER_FULL_LIBDIR="/lib"')
 
@@ -41,7 +41,7 @@ sources() {
 
 isa_flags() {
     case $1 in
-    avx2) echo -mavx2 -mfma ;;
+    avx2) echo -mavx2 -mfma -mf16c ;;
     avx512) echo -mavx512f -mfma ;;
     amx) echo -mavx512f -mfma -mavx512bw -mavx512bf16 -mamx-tile -mamx-bf16 ;;
     esac

@@ -158,11 +158,12 @@ struct pw_model {
     struct pw_config cfg;
     struct pw_pe_use_opts pe;
     struct pw_param_layout lay;
-    float *p, *m, *v, *g; /* [size] parameters, moments, gradient, on the backend: pw_model_reserve */
-    float *host;          /* [size] scratch */
-    double *moved;        /* [lay.n,2] of the last step: backend.h, adamw; 0 of tensors that it left out */
-    struct pw_mat *mats;  /* [L*PW_MATS + 1], and room for the embedding: packed.c */
-    float *pack, *back;   /* of all mats; back: pw_model_reserve */
+    /* [size] parameters (if packed, only vectors), moments, gradient, on the backend: pw_model_reserve */
+    float *p, *m, *v, *g;
+    float *host;         /* [size] scratch */
+    double *moved;       /* [lay.n,2] of the last step: backend.h, adamw; 0 of tensors that it left out */
+    struct pw_mat *mats; /* [L*PW_MATS + 1], and room for the embedding: packed.c */
+    float *pack, *back;  /* of all mats; back: pw_model_reserve */
     /* The matrices are in their packs alone, and p has no memory for them: packed.c. */
     bool packed;
     size_t pack_floats;       /* if packed: used of pack */

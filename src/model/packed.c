@@ -156,7 +156,7 @@ static bool some_f16(const float *x, size_t n)
     return wrong == 0;
 }
 
-/* Have all values this form? Most matrices that have it not show it in their first values. */
+/* Have all values this form? Most matrices that lack it show that in their first values. */
 static bool all_have(bool (*some)(const float *x, size_t n), const float *x, size_t n)
 {
     enum { SOME = 1024 };

@@ -20,6 +20,8 @@ cp "$GGUF/llama.gguf" m/
     >said 2>&1 || fail "$(cat said)"
 said '^m/llama.gguf: llama, 13.2 k parameters, 52.9 kB of weights; files of 14.3 kB, sha256 [0-9a-f]{16}$'
 said "^the task is now 'ids vocab=24'"
+"$PEWTER" -c "model from=$GGUF/qwen3.gguf" >sixteen 2>&1 || fail "$(cat sixteen)"
+grep -q 'kB of weights (16 bits, as in the file); files of ' sixteen || fail "no 16 bits: $(cat sixteen)"
 said '^arm 1: 2 layers, width 32, context 64, encoding rotary base=500 dims=8 pairing=half; optim batch=1'
 said '^prompt     #2 #7 #22 #17 $'
 said '^continued  #'
