@@ -64,7 +64,9 @@ static void draw_middle(struct pw_canvas *c, int y, struct pw_style style, const
     pw_draw_text(c, all, y, width < c->cols ? (c->cols - width) / 2 : 0, style, text);
 }
 
-void pw_opening_draw(struct pw_canvas *canvas, const char *name, const char *what, size_t done, size_t total)
+/* name: the session; NULL or "": a new one. what: as in struct pw_progress. */
+static void draw_lines(struct pw_canvas *canvas, const char *name, const char *what, size_t done,
+                       size_t total)
 {
     static const struct pw_style plain = {PW_DEFAULT, PW_DEFAULT, 0}, dim = {PW_DEFAULT, PW_DEFAULT, PW_DIM};
     struct pw_str text = {0};
@@ -89,10 +91,10 @@ static void draw_progress(const struct creation *c, struct pw_term *term, struct
     pw_term_size(term, &rows, &cols);
     pw_canvas_resize(canvas, rows, cols);
     if (atomic_load(&c->progress.cancel))
-        pw_opening_draw(canvas, c->cfg->session, "leaving", 0, 0);
+        draw_lines(canvas, c->cfg->session, "leaving", 0, 0);
     else
-        pw_opening_draw(canvas, c->cfg->session, atomic_load(&c->progress.what),
-                        atomic_load(&c->progress.done), atomic_load(&c->progress.total));
+        draw_lines(canvas, c->cfg->session, atomic_load(&c->progress.what), atomic_load(&c->progress.done),
+                   atomic_load(&c->progress.total));
     pw_term_present(term, canvas);
 }
 

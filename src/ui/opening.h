@@ -22,8 +22,4 @@ struct pw_opening {
 enum pw_code pw_opening_run(struct pw_opening *o, const struct pw_lab_config *cfg, struct pw_term *term,
                             struct pw_canvas *canvas, int signals, struct pw_err *err);
 
-/* Draws the progress into the canvas. name: the session; NULL or "": a new one. what: as in struct
- * pw_progress. */
-void pw_opening_draw(struct pw_canvas *canvas, const char *name, const char *what, size_t done, size_t total);
-
 #endif
