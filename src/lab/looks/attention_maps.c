@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "kernels/operands.h"
+#include "kernels/backend.h"
 #include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
 #include "lab/looks/looks.h"
