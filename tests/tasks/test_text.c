@@ -376,7 +376,7 @@ static void bad_input_is_named(void **state)
         {"", "path=" OWN " sha=0123456789abcdef", "is not the text that sha=0123456789abcdef names"},
         {"", "data=100", "the trained part of the text is the training set"},
         {"", "lengths=0", "lengths"},
-        {"", "lengths=9999", "lengths"},
+        {"", "lengths=99999", "lengths"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct pw_taskset set;
