@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/operands.h"
 #include "model/model_int.h"
 
 enum { BLOCK = 16 }; /* queries that a reader gets at once */

@@ -99,6 +99,37 @@ static void test_records(void **state)
     bench_close(&b);
 }
 
+/* Running text has the loss of held-out windows in place of exact match. */
+static void test_held_out(void **state)
+{
+    char folder[] = "/tmp/pewter-tensorboard-XXXXXX", line[256], path[128], *data;
+    struct bench b;
+    struct pw_err err;
+    size_t n;
+    float held;
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    bench_open(&b, 1, false);
+    bench_must(
+        &b,
+        "model tiny layers=1 width=16 heads=2 context=64; task text path=" PEWTER_SOURCE_DIR
+        "/texts/chronicle.txt lengths=8 test=16; pe none; train 5; eval samples=4; train 5; eval samples=4");
+    snprintf(line, sizeof line, "export tensorboard %s", folder);
+    bench_must(&b, line);
+    snprintf(path, sizeof path, "%s/1-none-seed0/events.out.tfevents.pewter", folder);
+    assert_int_equal(pw_file_read(path, 1 << 20, &data, &n, &err), PW_OK);
+    assert_int_equal(count((const unsigned char *)data, n, "loss_held_out/beyond", &held), 2);
+    assert_int_equal(count((const unsigned char *)data, n, "loss_held_out/in_range", &held), 2);
+    assert_memory_equal(&held, &b.s->arms[0].rep[0].track.held[1], sizeof held);
+    assert_int_equal(count((const unsigned char *)data, n, "exact_match/in_range", &held), 0);
+    free(data);
+    unlink(path);
+    *strrchr(path, '/') = '\0';
+    assert_int_equal(rmdir(path), 0);
+    assert_int_equal(rmdir(folder), 0);
+    bench_close(&b);
+}
+
 /* With own batches a run's name has their seed, too. */
 static void test_own_batches(void **state)
 {
@@ -137,6 +168,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_records),
+        cmocka_unit_test(test_held_out),
         cmocka_unit_test(test_own_batches),
         cmocka_unit_test(test_refused),
     };

@@ -13,6 +13,7 @@
 #include "figure/figure.h"
 #include "plot/curves.h"
 #include "ref_screen.h"
+#include "ui/plot.h"
 
 /* The cursor's readout has the value of every arm at its step, on any axis and at any zoom. */
 static void keys_of_curves(void **state)
@@ -85,6 +86,49 @@ static void a_swap_can_be_read(void **state)
         pw_str_fini(&text);
     }
     pw_canvas_fini(&c);
+    pw_snapshot_free(s);
+}
+
+/* Running text has a second curve, of the held-out loss, in the pane, in words and in the figure; and no
+ * exact match. */
+static void held_out_loss_is_beside_the_loss(void **state)
+{
+    (void)state;
+    struct pw_snapshot *s = screen_race();
+    struct pw_figure_options o = {0};
+    struct pw_str figure = {0};
+    struct pw_err err;
+    struct pw_curve k[2];
+    char *text;
+    size_t size;
+
+    assert_int_equal(pw_curves_of(k, &s->arms[0], PW_M_LOSS, PW_AXIS_STEP), 1);
+    screen_set_text(s);
+    assert_int_equal(pw_curves_of(k, &s->arms[0], PW_M_LOSS, PW_AXIS_STEP), 2);
+    assert_true(k[1].dotted && k[1].rep[0].n == 16);
+    assert_true(k[1].rep[0].y[15] == pw_eval_loss(&s->lab, &s->arms[0].rep[0].eval, false));
+    pw_curves_of(k, &s->arms[0], PW_METRIC_EXACT, PW_AXIS_STEP);
+    assert_int_equal(k[0].rep[0].n, 0);
+
+    pw_opt_defaults(pw_figure_opts, &o);
+    for (o.pane = 1; strcmp(pw_figure_names[o.pane], "curves") != 0;)
+        o.pane++;
+    assert_int_equal(pw_figure_svg(&figure, s, &o, &err), PW_OK);
+    assert_non_null(strstr(figure.s, ">held-out  "));
+    assert_non_null(strstr(figure.s, "on held-out text"));
+    pw_str_fini(&figure);
+
+    struct pw_ui ui = screen_ui(s, PW_COLORS_TRUE, true);
+    FILE *f = open_memstream(&text, &size);
+    assert_non_null(f);
+    pw_pane_curves.words(f, &ui);
+    assert_int_equal(fclose(f), 0);
+    assert_non_null(strstr(text, "loss on held-out text, nats per token:"));
+    free(text);
+    pw_pane_curves.copy(&ui, &figure);
+    assert_non_null(strstr(figure.s, "\theld-out\n"));
+    pw_str_fini(&figure);
+    pw_ui_fini(&ui);
     pw_snapshot_free(s);
 }
 
@@ -201,6 +245,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keys_of_curves),
         cmocka_unit_test(a_swap_can_be_read),
+        cmocka_unit_test(held_out_loss_is_beside_the_loss),
         cmocka_unit_test(pyramids_change_no_picture),
         cmocka_unit_test(a_range_has_ends_where_nothing_can_be_shown),
     };

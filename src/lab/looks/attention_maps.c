@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "kernels/operands.h"
+#include "kernels/backend.h"
 #include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
 #include "lab/looks/looks.h"
@@ -276,8 +276,8 @@ static void *head_room(struct pass *p, const struct pw_ev_attention *a)
 static enum pw_code check_memory(const struct pw_lab *lab, const struct pw_ev_attention *a,
                                  struct pw_err *err)
 {
-    size_t square = (size_t)a->T * a->T, views = 5;
-    size_t bytes = 2 * (views * square + MOST_PAIRS) * sizeof(uint16_t);
+    size_t square = (size_t)a->T * a->T, pairs = (size_t)a->layers * a->heads * square, views = 5;
+    size_t bytes = 2 * (views * square + (pairs < MOST_PAIRS ? pairs : MOST_PAIRS)) * sizeof(uint16_t);
     if (!lab->ops->host)
         bytes += 6 * (size_t)a->heads * square * sizeof(float);
     if (bytes <= pw_lab_memory())
