@@ -401,19 +401,20 @@ static void test_memory(void **state)
         size_t need = pw_model_one_copy_need(t->ops, &cfg, &pe, narrow ? 2 : 4);
         struct pw_inspection in = {.logits = logits, .last_logits = true};
         assert_int_equal(pw_model_inspect(m, tokens, T, &in, &err), PW_OK);
+        size_t most = weights + weights / 5 + (4 << 20); /* huge pages */
         size_t taken = resident() - before;
-        if (taken > weights + weights / 5 || said > weights + weights / 50 || said > taken || need < said)
+        if (taken > most || said > weights + weights / 50 || said > taken || need < said)
             fail_msg("%zu bytes of weights: %zu are taken, %zu were said, %zu are needed", weights, taken,
                      said, need);
         uint64_t digest[2];
         pw_model_digest(m, digest);
-        assert_true(resident() - before < weights + weights / 5);
+        assert_true(resident() - before < most);
         struct pw_model *copy;
         assert_int_equal(pw_model_clone(&copy, m, t->ops, t->be, &err), PW_OK);
-        assert_true(resident() - before < weights + weights / 5);
+        assert_true(resident() - before < most);
         pw_model_destroy(m);
         pw_model_destroy(copy);
-        assert_true(resident() - before < weights / 5);
+        assert_true(resident() - before < most - weights);
     }
 }
 
