@@ -65,7 +65,8 @@ enum pw_code pw_inspect_on_device(struct pw_model *m, const int *tokens, int T,
     size_t maps = out->reader != NULL ? (size_t)cfg->heads * T * T : 0;
     size_t resid = one && out->resid != NULL ? (L + 1) * T * cfg->width : 0;
     size_t z = one && out->z != NULL ? L * T * HD : 0, mlp = one && out->mlp != NULL ? L * T * cfg->ffn : 0;
-    size_t logits = one && out->logits != NULL ? T * V : 0;
+    bool last = out->row == T - 1; /* its logits are computed as those of last_logits are */
+    size_t logits = one && out->logits != NULL ? (last ? 1 : T) * V : 0;
     size_t floats = (acts ? 3 : 2) * maps + resid + z + mlp + logits;
     float *mem = malloc(floats * sizeof *mem);
     if (mem == NULL)
@@ -89,14 +90,14 @@ enum pw_code pw_inspect_on_device(struct pw_model *m, const int *tokens, int T,
         all.z = z > 0 ? next + resid : NULL;
         all.mlp = mlp > 0 ? next + resid + z : NULL;
         all.logits = logits > 0 ? next + resid + z + mlp : NULL;
-        all.last_logits = false;
+        all.last_logits = last;
     }
     enum pw_code code = pw_model_inspect(m, tokens, T, &all, err);
     if (code == PW_OK && one) {
         take_row(out->resid, all.resid, L + 1, T, out->row, (size_t)cfg->width);
         take_row(out->z, all.z, L, T, out->row, HD);
         take_row(out->mlp, all.mlp, L, T, out->row, (size_t)cfg->ffn);
-        take_row(out->logits, all.logits, 1, T, out->row, V);
+        take_row(out->logits, all.logits, 1, last ? 1 : T, last ? 0 : out->row, V);
     }
     free(mem);
     return code;
