@@ -53,7 +53,7 @@ def pewter(args, folder):
     rows, _ = events(args, [start, "prompt " + PROMPT])
     token = of_kind(rows, "token")
     decoding = (len(token) - 1) / (token[-1]["time"] - token[0]["time"])
-    text = f"task text tokens={folder}/tokenizer.json vocab=49152 lengths={LENGTH} test={LENGTH}..{LENGTH}"
+    text = f"task text tokens={folder}/tokenizer.json vocab=49152 lengths=64 test={LENGTH}..{LENGTH}"
     rows, _ = events(args, [start, text, f"eval samples={args.samples}"])
     command, result = of_kind(rows, "command")[-1], of_kind(rows, "eval")[-1]
     forward = (result["time"] - command["time"]) / args.samples

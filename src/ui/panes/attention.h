@@ -72,8 +72,7 @@ bool pw_att_find(struct pw_att *w, const struct pw_ui *ui);
 bool pw_att_init(struct pw_att *w, const struct pw_ui *ui);
 /* Returns the value that the pane shows of a query and key, before it is scaled; -inf where hidden. */
 float pw_att_value(const struct pw_att *w, int q, int k);
-void pw_att_row(const struct pw_att *w, int q, float *row); /* of all keys: row [T] */
-/* Like pw_att_row, but keys that the causal mask hides are left as they are. */
+/* Writes the values of all keys to row [T]; keys that the causal mask hides are left as they are. */
 void pw_att_visible(const struct pw_att *w, int q, float *row);
 /* Returns the largest absolute value of a row [T]; at least 1e-6, because it is a scale. */
 float pw_att_largest(const float *row, int T);

@@ -135,7 +135,7 @@ void pw_att_visible(const struct pw_att *w, int q, float *row)
         row[k] = without_first(row[k], first, k, w->view == PW_VIEW_PROBS);
 }
 
-void pw_att_row(const struct pw_att *w, int q, float *row)
+static void row_of(const struct pw_att *w, int q, float *row)
 {
     pw_att_visible(w, q, row);
     for (int k = w->a->sees_all || w->T <= q ? w->T : q + 1; k < w->T; k++)
@@ -182,7 +182,7 @@ PW_WIDE float pw_att_largest(const float *row, int T)
 static float measure_row(const struct pw_att *w, int q)
 {
     float *row = pw_alloc((size_t)w->T, sizeof *row);
-    pw_att_row(w, q, row);
+    row_of(w, q, row);
     float top = pw_att_largest(row, w->T);
     free(row);
     return top;
@@ -405,7 +405,7 @@ void pw_att_reference(struct pw_ui *ui)
         memcpy(ref->labels, w.a->labels, (size_t)w.T * sizeof *ref->labels);
         ref->v = pw_alloc((size_t)w.T * w.T, sizeof *ref->v);
         for (int q = 0; q < w.T; q++)
-            pw_att_row(&w, q, ref->v + (size_t)q * w.T);
+            row_of(&w, q, ref->v + (size_t)q * w.T);
         ui->attention.ref = ref;
         pw_str_fini(&name);
     }
