@@ -105,7 +105,7 @@ static void test_whole_numbers_are_exact(void **state)
             assert_true(y != NULL && pack != NULL && back != NULL);
             memcpy(y, old, (2 * ny + nx + nw + (size_t)out) * sizeof *y);
             struct whole one = {.ops = ops[t],
-                                .m = {w, out, in, pack, back},
+                                .m = {.w = w, .out = out, .in = in, .pack = pack, .back = back},
                                 .y = y,
                                 .pre = with & 1 ? y + ny : NULL,
                                 .dx = y + 2 * ny,
@@ -155,7 +155,7 @@ static void test_rounds_to_nearest_even(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         float y, d = 0, g = 0, dy = 1;
         struct whole k = {.ops = ops,
-                          .m = {&one, 1, 1, pack, back},
+                          .m = {.w = &one, .out = 1, .in = 1, .pack = pack, .back = back},
                           .y = &y,
                           .dx = &d,
                           .dw = &g,
@@ -186,8 +186,14 @@ static void test_rows_stand_alone(void **state)
     float *dy = ref_random(&s, ROWS * OUT, 1.0f),
           *pack = ref_random(&s, ops->mat_pack_floats(OUT, IN, false), 0.0f),
           *back = ref_random(&s, ops->mat_pack_floats(OUT, IN, true), 0.0f);
-    struct whole k = {
-        .ops = ops, .m = {w, OUT, IN, pack, back}, .y = y, .dx = d, .dw = g, .x = x, .dy = dy, .R = ROWS};
+    struct whole k = {.ops = ops,
+                      .m = {.w = w, .out = OUT, .in = IN, .pack = pack, .back = back},
+                      .y = y,
+                      .dx = d,
+                      .dw = g,
+                      .x = x,
+                      .dy = dy,
+                      .R = ROWS};
     assert_int_equal(ops->open(&be, 1, &err), PW_OK);
     ops->prepare(be, &k.m, 1);
     ops->for_chunks(be, 1, layer, &k);
