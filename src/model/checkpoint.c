@@ -359,6 +359,8 @@ static void put_own(const struct loading *x, bool moments)
     struct pw_model *m = x->m;
     float *const to[PW_SETS] = {m->p, m->m, m->v};
 
+    if (x->c->info.source->n_own > 0) /* they can be matrices */
+        pw_model_unpack(m, true);
     memset(m->host, 0, m->lay.size * sizeof *m->host);
     pw_model_put(m, NULL, moments ? m->host : NULL, moments ? m->host : NULL);
     for (int s = 0; s < (moments ? PW_SETS : 1); s++)

@@ -238,6 +238,51 @@ static void test_new_adapter(void **state)
     restores(*state, next, "alibi", pw_checkpoint_image, 2 * 2 * PW_MATS);
 }
 
+static enum pw_code draw(void *arg, const struct pw_param *p, float *out, bool *filled, struct pw_err *err)
+{
+    (void)arg, (void)p, (void)out, (void)err;
+    *filled = false;
+    return PW_OK;
+}
+
+/* A model of a file has its matrices in their packs alone. An image can bring one of them. */
+static void test_packed(void **state)
+{
+    struct toy *t = *state;
+    char name[] = "layers.0.attn.o.weight", *names[] = {name};
+    struct pw_source_files owns = source;
+    struct pw_config cfg = toy_config(OPTIONS, V);
+    struct pw_pe_use_opts pe = toy_pe("alibi", &cfg);
+    struct pw_model *m = toy_model(t, OPTIONS, "alibi", V, 1), *other;
+    uint64_t then[2], now[2];
+    struct pw_err err;
+    struct pw_st st;
+    void *bytes;
+    float changed[12 * 12] = {1, 2, 3};
+    size_t at = m->lay.layer[0].o;
+    owns.own = names;
+    owns.n_own = 1;
+    pw_model_get(m, m->host, NULL, NULL);
+    memcpy(m->host + at, changed, sizeof changed);
+    pw_model_put(m, m->host, NULL, NULL);
+    pw_model_set_source(m, &owns);
+    struct pw_checkpoint *c = image_of(m, pw_checkpoint_image, &bytes, &st);
+    assert_int_equal(st.n, 1);
+    assert_int_equal(pw_model_create_from(&other, t->ops, t->be, &cfg, &pe, 1, draw, NULL, &err), PW_OK);
+    assert_true(other->packed);
+    pw_model_set_source(other, &source);
+    if (pw_checkpoint_load(c, other, &err) != PW_OK)
+        fail_msg("%s", err.msg);
+    pw_model_digest(m, then);
+    pw_model_digest(other, now);
+    assert_memory_equal(now, then, sizeof now);
+    pw_checkpoint_close(c);
+    pw_st_close(&st);
+    free(bytes);
+    pw_model_destroy(other);
+    pw_model_destroy(m);
+}
+
 /* Replaces a text in an image by one of the same length; only the first time, or everywhere. */
 static void replace(void *bytes, size_t n, const char *text, const char *by, bool all)
 {
@@ -384,6 +429,6 @@ int main(void)
                                        cmocka_unit_test(test_text),        cmocka_unit_test(test_changes),
                                        cmocka_unit_test(test_other_model), cmocka_unit_test(test_own),
                                        cmocka_unit_test(test_new_adapter), cmocka_unit_test(test_lies),
-                                       cmocka_unit_test(test_forged)};
+                                       cmocka_unit_test(test_packed),      cmocka_unit_test(test_forged)};
     return cmocka_run_group_tests(tests, toy_setup, toy_teardown);
 }
