@@ -125,15 +125,25 @@ enum pw_code pw_model_make(struct pw_model **out, const struct pw_backend_ops *o
     return code;
 }
 
+enum pw_code pw_model_create_blank(struct pw_model **out, const struct pw_backend_ops *ops,
+                                   struct pw_backend *be, const struct pw_config *cfg,
+                                   const struct pw_pe_use_opts *pe, uint64_t seed, struct pw_err *err)
+{
+    enum pw_code code = pw_model_make(out, ops, be, cfg, pe, false, err);
+
+    if (code == PW_OK)
+        (*out)->seed = seed;
+    return code;
+}
+
 enum pw_code pw_model_create(struct pw_model **out, const struct pw_backend_ops *ops, struct pw_backend *be,
                              const struct pw_config *cfg, const struct pw_pe_use_opts *pe, uint64_t seed,
                              struct pw_err *err)
 {
-    enum pw_code code = pw_model_make(out, ops, be, cfg, pe, false, err);
+    enum pw_code code = pw_model_create_blank(out, ops, be, cfg, pe, seed, err);
 
     if (code)
         return code;
-    (*out)->seed = seed;
     pw_model_draw(*out, 0, seed);
     code = ops->sync((*out)->be, err);
     if (code) {

@@ -118,6 +118,10 @@ struct pw_inspection {
 enum pw_code pw_model_create(struct pw_model **m, const struct pw_backend_ops *ops, struct pw_backend *be,
                              const struct pw_config *cfg, const struct pw_pe_use_opts *pe, uint64_t seed,
                              struct pw_err *err);
+/* The same with undefined parameters, because they are loaded next (pw_checkpoint_load). */
+enum pw_code pw_model_create_blank(struct pw_model **m, const struct pw_backend_ops *ops,
+                                   struct pw_backend *be, const struct pw_config *cfg,
+                                   const struct pw_pe_use_opts *pe, uint64_t seed, struct pw_err *err);
 /* Writes the values of tensor p to out [pw_param_count(p)], or leaves *filled false: then it is drawn. */
 typedef enum pw_code pw_model_fill(void *arg, const struct pw_param *p, float *out, bool *filled,
                                    struct pw_err *err);

@@ -36,8 +36,8 @@ struct pw_checkpoint_info pw_lab_describe(const struct pw_lab *lab, const struct
 /* Build a fresh model with these settings. */
 enum pw_code pw_lab_build_replica(struct pw_lab *lab, struct pw_replica *fresh,
                                   const struct pw_replica *settings, struct pw_err *err);
-/* Build one whose weights are zeros, because they are loaded next: drawing 135 million normal numbers would
- * take seconds. */
+/* Build one whose weights are undefined, because they are loaded next: drawing 135 million normal numbers
+ * would take seconds. */
 enum pw_code pw_lab_build_blank(struct pw_lab *lab, struct pw_replica *fresh,
                                 const struct pw_replica *settings, struct pw_err *err);
 /* Build one with the weights of an open model of another program; own_pe: as in pw_foreign_model. */

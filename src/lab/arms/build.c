@@ -78,23 +78,13 @@ enum pw_code pw_lab_build_replica(struct pw_lab *lab, struct pw_replica *out,
     return code;
 }
 
-static enum pw_code fill_zeros(void *arg, const struct pw_param *p, float *out, bool *filled,
-                               struct pw_err *err)
-{
-    (void)arg, (void)err;
-    memset(out, 0, pw_param_count(p) * sizeof *out);
-    *filled = true;
-    return PW_OK;
-}
-
 enum pw_code pw_lab_build_blank(struct pw_lab *lab, struct pw_replica *out, const struct pw_replica *settings,
                                 struct pw_err *err)
 {
     struct pw_replica fresh;
     enum pw_code code = prepare(lab, &fresh, settings, PW_ALTERED_NOT, err);
     if (code == PW_OK)
-        code = pw_model_create_from(&fresh.model, lab->ops, lab->be, &fresh.cfg, &fresh.pe, fresh.seed,
-                                    fill_zeros, NULL, err);
+        code = pw_model_create_blank(&fresh.model, lab->ops, lab->be, &fresh.cfg, &fresh.pe, fresh.seed, err);
     if (code == PW_OK)
         *out = fresh;
     return code;
