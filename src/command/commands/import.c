@@ -9,6 +9,9 @@ struct table_opts {
     int layer; /* -1: not given */
 };
 
+enum { WEIGHTS, ATTENTION, TABLE };
+static const char *const kinds[] = {
+    [WEIGHTS] = "weights", [ATTENTION] = "attention", [TABLE] = "table", NULL};
 static const char *const stacks[] = {"decoder", "encoder", NULL};
 
 static const struct pw_opt table_opts[] = {
@@ -37,19 +40,17 @@ static enum pw_code run_table(struct pw_lab *lab, const struct pw_args *args, st
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
-    static const char *const kinds[] = {"weights", "attention", "table", NULL};
     const char *what = pw_args_word(args, 0), *path = pw_args_word(args, 1);
     int kind = 0;
     while (what != NULL && kinds[kind] != NULL && strcmp(what, kinds[kind]) != 0)
         kind++;
-    bool table = kind == 2;
-    if (path == NULL || kinds[kind] == NULL || pw_args_words(args) > 2 || (!table && args->n > 2))
+    if (path == NULL || kinds[kind] == NULL || pw_args_words(args) > 2 || (kind != TABLE && args->n > 2))
         return pw_fail(err, PW_EUSER,
                        "usage: import weights FILE (safetensors) | import attention FILE|off (npz) | import "
                        "table PATH (T5) [stack=decoder|encoder] [layer=L]");
-    if (table)
+    if (kind == TABLE)
         return run_table(ctx, args, err);
-    if (kind == 0)
+    if (kind == WEIGHTS)
         return pw_lab_import_weights(ctx, path, err);
     if (strcmp(path, "off") != 0)
         return pw_lab_import_attention(ctx, path, err);
@@ -60,13 +61,13 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 static const struct pw_opt *opts_for(const struct pw_args *so_far)
 {
     const char *what = pw_args_word(so_far, 0);
-    return what != NULL && strcmp(what, "table") == 0 ? table_opts : NULL;
+    return what != NULL && strcmp(what, kinds[TABLE]) == 0 ? table_opts : NULL;
 }
 
 static void complete(struct pw_completion *c)
 {
     if (c->at == 0)
-        pw_complete_offer_all(c, (const char *const[]){"weights", "attention", "table", NULL});
+        pw_complete_offer_all(c, kinds);
 }
 
 const struct pw_command pw_cmd_import = {
