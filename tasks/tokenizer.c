@@ -57,11 +57,8 @@ static enum pw_code read_as_recorded(struct content *c, const char *path, const 
                                      struct pw_err *err)
 {
     char now[WITNESS_BYTES];
-    struct pw_str place = {0};
-    pw_file_place(path, &place);
-    bool missing = access(place.s, F_OK) != 0;
-    pw_str_fini(&place);
-    if (missing)
+    struct stat st;
+    if (!pw_file_stat(path, &st))
         return pw_fail(err, PW_EUSER,
                        "text: tokens=%.200s: the tokenizer is missing, and the session has no copy of it",
                        path);
@@ -80,12 +77,7 @@ static enum pw_code read_as_recorded(struct content *c, const char *path, const 
 static bool is_small(const char *path)
 {
     struct stat st;
-    struct pw_str place = {0};
-    pw_file_place(path, &place);
-    bool small =
-        stat(place.s, &st) != 0 || st.st_size <= PW_DOCUMENTS_COPY; /* of no file, the reader says it */
-    pw_str_fini(&place);
-    return small;
+    return !pw_file_stat(path, &st) || st.st_size <= PW_DOCUMENTS_COPY; /* of no file, the reader says it */
 }
 
 static enum pw_code read_file(struct content *c, const char *path, struct pw_err *err)

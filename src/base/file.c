@@ -88,6 +88,15 @@ void pw_file_place(const char *path, struct pw_str *out)
     pw_str_fini(&other);
 }
 
+bool pw_file_stat(const char *path, struct stat *st)
+{
+    struct pw_str place = {0};
+    pw_file_place(path, &place);
+    bool there = stat(place.s, st) == 0;
+    pw_str_fini(&place);
+    return there;
+}
+
 const char *const *pw_file_folders(void)
 {
     return watch.folders;

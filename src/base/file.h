@@ -29,6 +29,10 @@ void pw_file_note(const char *name, const char *data, size_t size);
  * such file, the first of the watch's folders that has it. All functions of this header that read do this. */
 void pw_file_place(const char *path, struct pw_str *out);
 
+/* stat of that place. False: there is no such file. */
+struct stat;
+bool pw_file_stat(const char *path, struct stat *st);
+
 /* The folders of the calling thread's watch; NULL: none. */
 const char *const *pw_file_folders(void);
 

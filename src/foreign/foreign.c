@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
@@ -30,14 +29,11 @@ static enum pw_code fail_family(const char *path, const char *type, struct pw_er
 void pw_foreign_beside(const char *path, const char *name, struct pw_str *out)
 {
     const char *slash = strrchr(path, '/');
-    struct pw_str place = {0};
     struct stat st;
-    pw_file_place(path, &place);
-    if (stat(place.s, &st) == 0 && !S_ISDIR(st.st_mode))
+    if (pw_file_stat(path, &st) && !S_ISDIR(st.st_mode))
         pw_str_add(out, "%.*s%s", slash != NULL ? (int)(slash - path) + 1 : 0, path, name);
     else
         pw_str_add(out, "%s/%s", path, name);
-    pw_str_fini(&place);
 }
 
 /* Reads config.json of a folder, or beside a file. */
@@ -193,17 +189,16 @@ enum pw_code pw_foreign_open(struct pw_foreign **out, const char *path, bool dig
     struct pw_foreign *f = pw_alloc(1, sizeof *f);
     struct pw_str name = {0};
     *out = NULL;
-    struct pw_str place = {0};
-    pw_file_place(path, &place);
+    struct stat st;
     f->path = pw_text_dup(path);
     f->map.path = f->path;
     enum pw_code code = PW_OK;
-    if (access(place.s, F_OK) != 0)
+    if (!pw_file_stat(path, &st))
         code = pw_fail(err, PW_EUSER, "%.240s: %s", path,
                        pw_file_copies() ? "is missing, and the session has no copy of it"
                                         : "there is no such file or folder");
     if (code == PW_OK)
-        code = pw_weights_open(&f->map.weights, place.s, err);
+        code = pw_weights_open(&f->map.weights, path, err);
     if (code == PW_OK && pw_weights_gguf(f->map.weights) != NULL) {
         pw_str_add(&name, "%s", path);
         code = pw_gguf_config(f->map.weights, path, &f->config, err);
@@ -219,7 +214,6 @@ enum pw_code pw_foreign_open(struct pw_foreign **out, const char *path, bool dig
     if (code == PW_OK)
         f->origin = pw_origin_begin(f->map.weights, f->config);
     pw_str_fini(&name);
-    pw_str_fini(&place);
     if (code == PW_OK)
         *out = f;
     else

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -126,11 +127,8 @@ enum pw_code pw_foreign_find(const char *name, struct pw_str *out, struct pw_err
 {
     struct pw_str places[PLACES] = {{0}}, all = {0};
     enum pw_code code = PW_OK;
-    struct pw_str place = {0};
-    pw_file_place(name, &place);
-    bool exists = access(place.s, F_OK) == 0;
-    pw_str_fini(&place);
-    if (exists || !is_name(name)) {
+    struct stat st;
+    if (pw_file_stat(name, &st) || !is_name(name)) {
         pw_str_add(out, "%s", name); /* opening it says what is wrong */
         return PW_OK;
     }

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
@@ -92,9 +92,10 @@ static enum pw_code read_config(const char *path, cJSON **out, struct pw_str *na
 {
     char *text;
     size_t got, size;
+    struct stat st;
     *out = NULL;
     pw_foreign_beside(path, "config.json", name);
-    if (access(name->s, F_OK) != 0)
+    if (!pw_file_stat(name->s, &st))
         return PW_OK;
     enum pw_code code = pw_file_read_head(name->s, MAX_CONFIG, &text, &got, &size, err);
     if (code != PW_OK)

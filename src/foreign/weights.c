@@ -248,9 +248,12 @@ static enum pw_code open_folder(struct pw_weights *w, const char *folder, struct
 enum pw_code pw_weights_open(struct pw_weights **out, const char *path, struct pw_err *err)
 {
     struct pw_weights *w = pw_alloc(1, sizeof *w);
+    struct pw_str place = {0};
     struct stat st;
-    bool folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-    enum pw_code code = folder ? open_folder(w, path, err) : open_file(w, path, "", err);
+    pw_file_place(path, &place);
+    bool folder = stat(place.s, &st) == 0 && S_ISDIR(st.st_mode);
+    enum pw_code code = folder ? open_folder(w, place.s, err) : open_file(w, place.s, "", err);
+    pw_str_fini(&place);
     *out = code == PW_OK ? w : NULL;
     if (code != PW_OK)
         pw_weights_close(w);

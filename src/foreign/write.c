@@ -214,19 +214,15 @@ static enum pw_code copy_others(const char *from, const char *folder, struct pw_
     return code;
 }
 
-/* Creates the folder. Fails if it is that of the source, `from`: its mapped files must stay. */
+/* Creates the folder. Fails if it is that of the source, `from`: the files that are read must stay. */
 static enum pw_code make_folder(const char *from, const char *folder, struct pw_err *err)
 {
     struct stat a, b;
-    struct pw_str place = {0};
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         return pw_fail(err, PW_EIO, "%.240s: cannot create this folder: %s", folder, strerror(errno));
     if (stat(folder, &a) != 0 || !S_ISDIR(a.st_mode))
         return pw_fail(err, PW_EUSER, "%.240s: is not a folder", folder);
-    pw_file_place(from, &place);
-    bool same = stat(place.s, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-    pw_str_fini(&place);
-    if (same)
+    if (pw_file_stat(from, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
         return pw_fail(err, PW_EUSER, "%.240s: the model was read from this folder; write it to another one",
                        folder);
     return PW_OK;

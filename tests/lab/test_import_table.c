@@ -2,6 +2,8 @@
  * and after a re-run without the files (tests/golden/make_t5.py). */
 #include "../unit/ref_session.h"
 
+#include "base/file.h"
+#include "foreign/foreign.h"
 #include "model/safetensors.h"
 #include "ref_record.h"
 
@@ -62,6 +64,21 @@ static void test_values(void **state)
     bench_must(&b, "import table " FOLDER "each stack=encoder layer=0; table length=160");
     check_table(&b, "each/encoder", true);
     bench_close(&b);
+}
+
+/* A relative path counts from the folders of the session, too, also that of config.json. */
+static void test_folders(void **state)
+{
+    static const char *const folders[] = {FOLDER, NULL};
+    struct pw_t5_table t;
+    struct pw_err err;
+    (void)state;
+    pw_file_watch((struct pw_file_watch){.folders = folders});
+    if (pw_t5_table_read(&t, "each", false, 0, &err) != PW_OK)
+        fail_msg("%s", err.msg);
+    assert_true(t.buckets == 12 && t.distance == 50);
+    pw_t5_table_fini(&t);
+    pw_file_watch((struct pw_file_watch){0});
 }
 
 /* All replicas of the arm get the table, other arms keep theirs, and training continues from it. */
@@ -147,7 +164,8 @@ static void test_recorded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values), cmocka_unit_test(test_in_place), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_values), cmocka_unit_test(test_folders), cmocka_unit_test(test_in_place),
+        cmocka_unit_test(test_refused),
         cmocka_unit_test_setup_teardown(test_recorded, session_setup, session_teardown)};
     struct pw_err err;
     if (pw_st_open(&expect, FOLDER "expect.safetensors", &err) != PW_OK) {
