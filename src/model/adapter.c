@@ -26,33 +26,31 @@ static size_t merged_floats(const struct pw_config *cfg, const struct pw_param_l
     return lay->layer[cfg->layers - 1].down + (size_t)cfg->width * cfg->ffn - first_matrix(lay);
 }
 
-/* Returns the floats of the packs of A and B of all matrices; sets their places unless `to` is NULL. */
-static size_t set_packs(const struct pw_backend_ops *ops, const struct pw_config *cfg, struct pw_mat *low,
-                        float *to)
+/* Sets the places of the packs of A and B of n matrices, for both directions. Returns their floats. */
+static size_t place_packs(const struct pw_backend_ops *ops, struct pw_mat *low, int n, float *to)
 {
-    size_t used = 0;
+    size_t forward = pw_packs_place(ops, low, 2 * n, false, to);
 
-    for (int i = 0; i < 2 * cfg->layers * PW_MATS; i++) {
-        struct pw_shape s = pw_mat_shape(cfg, i / 2 % PW_MATS);
-        int out = i % 2 == 0 ? cfg->adapter : s.out, in = i % 2 == 0 ? s.in : cfg->adapter;
-        for (int backward = 0; backward < 2; backward++) {
-            size_t n = ops->mat_pack_floats(out, in, backward);
-            float *at = to != NULL && n > 0 ? to + used : NULL;
-            if (low != NULL && backward)
-                low[i].back = at;
-            else if (low != NULL)
-                low[i].pack = at;
-            used += (n + 15) / 16 * 16;
-        }
+    return forward + pw_packs_place(ops, low, 2 * n, true, to != NULL ? to + forward : NULL);
+}
+
+static size_t pack_floats(const struct pw_backend_ops *ops, const struct pw_config *cfg)
+{
+    struct pw_mat low[2 * PW_MATS] = {{0}};
+
+    for (int k = 0; k < PW_MATS; k++) {
+        struct pw_shape s = pw_mat_shape(cfg, k);
+        low[2 * k] = (struct pw_mat){.out = cfg->adapter, .in = s.in};
+        low[2 * k + 1] = (struct pw_mat){.out = s.out, .in = cfg->adapter};
     }
-    return used;
+    return (size_t)cfg->layers * place_packs(ops, low, PW_MATS, NULL);
 }
 
 enum pw_code pw_adapters_init(struct pw_model *m, struct pw_err *err)
 {
     if (m->cfg.adapter == 0)
         return PW_OK;
-    size_t floats = set_packs(m->ops, &m->cfg, NULL, NULL);
+    size_t floats = pack_floats(m->ops, &m->cfg);
     m->low = calloc(2 * (size_t)n_mats(m), sizeof *m->low);
     m->merged = m->ops->alloc(m->be, merged_floats(&m->cfg, &m->lay) * sizeof *m->merged);
     if (floats > 0)
@@ -69,7 +67,7 @@ enum pw_code pw_adapters_init(struct pw_model *m, struct pw_err *err)
             (struct pw_mat){.w = m->p + at->adapter_b[k], .out = mat->out, .in = m->cfg.adapter};
         mat->w = m->merged + (pw_mat_at(at, k) - first_matrix(&m->lay));
     }
-    set_packs(m->ops, &m->cfg, m->low, m->low_pack);
+    place_packs(m->ops, m->low, n_mats(m), m->low_pack);
     return PW_OK;
 }
 
@@ -84,7 +82,7 @@ size_t pw_adapters_bytes(const struct pw_model *m)
 {
     if (m->cfg.adapter == 0)
         return 0;
-    return (merged_floats(&m->cfg, &m->lay) + set_packs(m->ops, &m->cfg, NULL, NULL)) * sizeof *m->merged;
+    return (merged_floats(&m->cfg, &m->lay) + pack_floats(m->ops, &m->cfg)) * sizeof *m->merged;
 }
 
 /* Computes W + B A of matrix i. */

@@ -8,12 +8,6 @@
  * can continue on other workers. */
 #include "model/model_int.h"
 
-/* Rounds floats up to whole cache lines. */
-static size_t whole(size_t n)
-{
-    return (n + 15) / 16 * 16;
-}
-
 static size_t head_floats(const struct pw_model *m)
 {
     return m->cfg.tied ? (size_t)m->cfg.vocab * m->cfg.width : 0;
@@ -41,25 +35,25 @@ static size_t all_sums(const struct pw_model *m)
     size_t n = 0;
 
     for (int k = 0; k < PW_PE_TABLES; k++)
-        n += whole(sums_floats(m, (enum pw_pe_table)k));
+        n += pw_whole_lines(sums_floats(m, (enum pw_pe_table)k));
     return n;
 }
 
 size_t pw_slot_floats(const struct pw_model *m)
 {
-    return whole(m->lay.size) + whole(head_floats(m)) + all_sums(m);
+    return pw_whole_lines(m->lay.size) + pw_whole_lines(head_floats(m)) + all_sums(m);
 }
 
 struct pw_slot pw_slot_at(const struct pw_model *m, int s)
 {
-    float *grad = m->slots + (size_t)s * m->stride, *head = grad + whole(m->lay.size);
-    float *sums = head + whole(head_floats(m));
+    float *grad = m->slots + (size_t)s * m->stride, *head = grad + pw_whole_lines(m->lay.size);
+    float *sums = head + pw_whole_lines(head_floats(m));
     struct pw_slot slot = {.grad = grad, .head = m->cfg.tied ? head : NULL, .summed = m->step_plan.summed[s]};
 
     for (int k = 0; k < PW_PE_TABLES; k++) {
         size_t n = sums_floats(m, (enum pw_pe_table)k);
         slot.table[k] = n > 0 ? sums : NULL;
-        sums += whole(n);
+        sums += pw_whole_lines(n);
     }
     return slot;
 }

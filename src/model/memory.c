@@ -20,20 +20,22 @@ static void set_mats(struct pw_model *m)
     m->mats[n] = (struct pw_mat){.w = m->p + m->lay.head, .out = cfg->vocab, .in = cfg->width};
 }
 
-/* Sets the places of all packed copies for linear_dx, if backward, or for the forward pass, unless `to` is
- * NULL. Returns their floats. */
-static size_t set_packs(struct pw_model *m, bool backward, float *to)
+size_t pw_packs_place(const struct pw_backend_ops *ops, struct pw_mat *mats, int n, bool backward, float *to)
 {
     size_t used = 0;
 
-    for (int i = 0; i <= m->cfg.layers * PW_MATS; i++) {
-        struct pw_mat *mat = &m->mats[i];
-        float **at = backward ? &mat->back : &mat->pack;
-        size_t n = m->ops->mat_pack_floats(mat->out, mat->in, backward);
-        *at = to != NULL && n > 0 ? to + used : NULL;
-        used += (n + 15) / 16 * 16;
+    for (int i = 0; i < n; i++) {
+        float **at = backward ? &mats[i].back : &mats[i].pack;
+        size_t floats = ops->mat_pack_floats(mats[i].out, mats[i].in, backward);
+        *at = to != NULL && floats > 0 ? to + used : NULL;
+        used += pw_whole_lines(floats);
     }
     return used;
+}
+
+static size_t place_all(struct pw_model *m, bool backward, float *to)
+{
+    return pw_packs_place(m->ops, m->mats, m->cfg.layers * PW_MATS + 1, backward, to);
 }
 
 /* Allocates memory for *to, unless it is there. Memory of the host is zeroed, which takes seconds for
@@ -52,7 +54,7 @@ static enum pw_code take_memory(struct pw_model *m, float **to, size_t bytes, st
 /* Allocates the packed copies of one direction, if the backend has any there. */
 static enum pw_code alloc_packs(struct pw_model *m, bool backward, struct pw_err *err)
 {
-    size_t floats = set_packs(m, backward, NULL);
+    size_t floats = place_all(m, backward, NULL);
     float **to = backward ? &m->back : &m->pack;
     enum pw_code code = floats > 0 ? take_memory(m, to, floats * sizeof(float), err) : PW_OK;
 
@@ -60,7 +62,7 @@ static enum pw_code alloc_packs(struct pw_model *m, bool backward, struct pw_err
         return code;
     if (floats > 0 && *to == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory for the packed weights");
-    set_packs(m, backward, *to);
+    place_all(m, backward, *to);
     m->stale |= floats > 0 ? PW_STALE_PACKS : 0;
     return PW_OK;
 }
@@ -95,7 +97,7 @@ void pw_model_unpack(struct pw_model *m, bool keep)
     if (!m->packed)
         return;
     pw_packed_end(m, keep);
-    set_packs(m, false, m->pack);
+    place_all(m, false, m->pack);
     m->stale |= PW_STALE_PACKS;
 }
 

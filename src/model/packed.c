@@ -40,7 +40,7 @@ static size_t pack_floats(const struct pw_model *m, const struct pw_mat *mat, en
 {
     size_t n = m->ops->mat_pack_floats(mat->out, mat->in, false);
     n = stored == PW_STORED_F32 ? n : (n + 1) / 2;
-    return (n + 15) / 16 * 16;
+    return pw_whole_lines(n);
 }
 
 /* Offset of a matrix among the parameters. */

@@ -18,7 +18,7 @@ static float *carve(struct carver *c, size_t n)
 {
     float *part = c->base != NULL ? c->base + c->used : NULL;
 
-    c->used += (n + 15) / 16 * 16;
+    c->used += pw_whole_lines(n);
     return part;
 }
 
