@@ -122,20 +122,20 @@ void pw_adapter_gradient(struct pw_model *m, struct pw_ctx *c, struct pw_work *w
     m->ops->linear_dw(c, to->grad + at->adapter_a[k], NULL, w->low_dy, x, to->summed, a->out, a->in, R);
 }
 
-/* Returns the number of the matrix that contains this parameter; -1: none with an adapter does. */
-static int mat_of(const struct pw_model *m, size_t offset)
+/* Is the parameter in a matrix with an adapter? */
+static bool is_adapted(const struct pw_model *m, size_t offset)
 {
     for (int i = 0; i < n_mats(m) && m->cfg.adapter > 0; i++) {
         size_t from = pw_mat_at(&m->lay.layer[i / PW_MATS], i % PW_MATS);
         if (offset >= from && offset < from + (size_t)m->mats[i].out * m->mats[i].in)
-            return i;
+            return true;
     }
-    return -1;
+    return false;
 }
 
 void pw_model_read_acting(struct pw_model *m, float *out, size_t offset, size_t n)
 {
-    if (mat_of(m, offset) < 0) {
+    if (!is_adapted(m, offset)) {
         pw_model_read(m, out, offset, n);
         return;
     }
@@ -143,13 +143,4 @@ void pw_model_read_acting(struct pw_model *m, float *out, size_t offset, size_t 
         pw_adapters_merge(m);
     m->ops->download(m->be, out, m->merged + (offset - first_matrix(&m->lay)), n * sizeof *out);
     m->ops->sync(m->be, NULL); /* the backend keeps the error for a later call */
-}
-
-void pw_model_get_acting(struct pw_model *m, float *out)
-{
-    pw_model_get(m, out, NULL, NULL);
-    for (int i = 0; i < n_mats(m) && m->cfg.adapter > 0; i++) {
-        size_t from = pw_mat_at(&m->lay.layer[i / PW_MATS], i % PW_MATS);
-        pw_model_read_acting(m, out + from, from, (size_t)m->mats[i].out * m->mats[i].in);
-    }
 }

@@ -9,13 +9,14 @@
 #include "base/alloc.h"
 #include "model/model_int.h"
 
-/* Matrices that are read one after the other. Those of a model that has them in packs alone (packed.c) are
- * copied when they are needed, and a copy stays until the next one of its kind. */
+/* Matrices that are read one after the other. Those that are not among the parameters, because a model has
+ * them in packs alone (packed.c) or with adapters (adapter.c), are copied when they are needed. A copy stays
+ * until the next one of its kind. */
 enum { LENT_O, LENT_DOWN, LENT_EMBED, LENT_HEAD, LENT_KINDS };
 
 struct weights {
     struct pw_model *m;
-    const float *p; /* the parameters on the host; of a packed model only the vectors */
+    const float *p; /* the parameters on the host; of a packed model only the vectors, without adapters */
     struct {
         float *copy;
         size_t at, n;
@@ -24,12 +25,10 @@ struct weights {
 
 static enum pw_code weights_open(struct weights *w, struct pw_model *m, struct pw_err *err)
 {
-    bool there = m->ops->host && m->cfg.adapter == 0;
-
-    *w = (struct weights){.m = m, .p = there ? m->p : m->host};
-    if (there)
+    *w = (struct weights){.m = m, .p = m->ops->host ? m->p : m->host};
+    if (m->ops->host)
         return PW_OK;
-    pw_model_get_acting(m, m->host);
+    pw_model_get(m, m->host, NULL, NULL);
     return m->ops->sync(m->be, err);
 }
 
@@ -42,7 +41,9 @@ static void weights_close(struct weights *w)
 /* Returns n parameters from offset on, valid until the next call for this kind. */
 static const float *lend(struct weights *w, int kind, size_t offset, size_t n)
 {
-    if (!w->m->packed)
+    bool adapted = w->m->cfg.adapter > 0 && (kind == LENT_O || kind == LENT_DOWN);
+
+    if (!w->m->packed && !adapted)
         return w->p + offset;
     if (w->lent[kind].copy != NULL && w->lent[kind].at == offset && w->lent[kind].n == n)
         return w->lent[kind].copy;
@@ -50,7 +51,10 @@ static const float *lend(struct weights *w, int kind, size_t offset, size_t n)
     w->lent[kind].copy = pw_alloc(n, sizeof(float));
     w->lent[kind].at = offset;
     w->lent[kind].n = n;
-    pw_packed_read(w->m, w->lent[kind].copy, offset, n);
+    if (adapted)
+        pw_model_read_acting(w->m, w->lent[kind].copy, offset, n);
+    else
+        pw_packed_read(w->m, w->lent[kind].copy, offset, n);
     return w->lent[kind].copy;
 }
 
@@ -367,7 +371,7 @@ enum pw_code pw_model_attribute(struct pw_model *m, const struct pw_inspection *
     free(added);
     free(rows);
     weights_close(&w);
-    return PW_OK;
+    return m->ops->sync(m->be, err); /* of matrices that were copied from a device */
 }
 
 enum { LENS_TOKENS = 512, ABREAST = 8 }; /* tokens of an item; sums that a processor computes at once */

@@ -59,7 +59,5 @@ void pw_adapters_merge(struct pw_model *m);
  * from its input x [R,in]. */
 void pw_adapter_gradient(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_slot *to,
                          int l, int k, const float *dy, const float *x, int R);
-/* Copies all parameters to the host as pw_model_read_acting reads them. */
-void pw_model_get_acting(struct pw_model *m, float *out);
 
 #endif
