@@ -184,11 +184,10 @@ enum pw_code pw_record_files(struct pw_record *r,
 
 int pw_record_folders(struct pw_record *r, char **out)
 {
-    static const char sql[] = "SELECT value FROM meta WHERE key LIKE 'folder %' ORDER BY id";
     sqlite3_stmt *q = NULL;
     int n = 0;
     pw_record_hurry(r, PATIENCE);
-    if (sqlite3_prepare_v2(r->db, sql, -1, &q, NULL) == SQLITE_OK)
+    if (sqlite3_prepare_v2(r->db, PW_FOLDERS_SQL, -1, &q, NULL) == SQLITE_OK)
         while (n < PW_SESSION_FOLDERS && sqlite3_step(q) == SQLITE_ROW) {
             const char *path = (const char *)sqlite3_column_text(q, 0);
             bool fits = path != NULL && path[0] == '/' && strlen(path) < PATH_MAX;

@@ -149,14 +149,17 @@ enum pw_code pw_store_write(struct pw_store *s, struct pw_err *err);
 enum pw_code pw_store_fold_log(struct pw_store *s, int mode, struct pw_err *err);
 
 /* ---- store_segment.c */
-/* store_open.c: add a row of the table meta, unless there is one with this key. */
-enum pw_code pw_store_put_meta(sqlite3 *db, const char *key, const char *value, struct pw_err *err);
-
 /* Write the row of this process, with its environment; or its end, with how the process ended. */
 enum pw_code pw_segment_begin(struct pw_store *s, int64_t cleared, struct pw_err *err);
 enum pw_code pw_segment_end(struct pw_store *s, const char *exit, struct pw_err *err);
 /* Verify the chain of the events that the last segment recorded. */
 enum pw_code pw_segment_check(struct pw_store *s, struct pw_err *err);
+
+/* ---- the table meta */
+/* Its rows with the folders from which relative paths of commands count (store_segment.c). */
+#define PW_FOLDERS_SQL "SELECT value FROM meta WHERE key LIKE 'folder %' ORDER BY id"
+/* store_open.c: add a row. */
+enum pw_code pw_store_put_meta(sqlite3 *db, const char *key, const char *value, struct pw_err *err);
 
 /* ---- store_open.c: create a new folder, or open an existing one. cleared: bytes that a crash had left and
  * that were removed */

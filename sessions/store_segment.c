@@ -26,8 +26,7 @@ static bool has_folder(sqlite3 *db, const char *folder, int *n)
     sqlite3_stmt *q = NULL;
     bool has = false;
     *n = 0;
-    if (sqlite3_prepare_v2(db, "SELECT value FROM meta WHERE key LIKE 'folder %' ORDER BY id", -1, &q,
-                           NULL) == SQLITE_OK)
+    if (sqlite3_prepare_v2(db, PW_FOLDERS_SQL, -1, &q, NULL) == SQLITE_OK)
         while (sqlite3_step(q) == SQLITE_ROW) {
             const char *value = (const char *)sqlite3_column_text(q, 0);
             has = has || (value != NULL && strcmp(value, folder) == 0);

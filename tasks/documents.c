@@ -58,9 +58,8 @@ static enum pw_code map_whole(struct pw_document *doc, int fd, const char *path,
     return PW_OK;
 }
 
-/* Opens a regular file that is not empty: reads it as long as the text has no more than IN_MEMORY bytes so
- * far
- * (*held), or maps it. An empty file gives bytes == 0. */
+/* Opens a regular file that is not empty: reads it, or maps it if the text would have more than IN_MEMORY
+ * bytes then. *held: how many it has so far. An empty file gives bytes == 0. */
 static enum pw_code open_file(struct pw_document *doc, size_t *held, const char *path, struct pw_err *err)
 {
     struct stat st;
