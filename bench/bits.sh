@@ -14,7 +14,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-base=(alloc err half opt pages text utf8 maths rng pool file file_write folder places)
+base=(alloc err half opt pages text utf8 maths rng pool file file_write folder places progress)
 # PEWTER_LIBDIR and PEWTER_FULL_LIBDIR: folders of plug-ins; no plug-in is used here.
 flags=(-std=c11 -D_GNU_SOURCE -I. -Isrc -ffp-contract=off -fno-math-errno '-DPEWTER_LIBDIR="lib"' '-DPEWTER_FULL_LIBDIR="/lib"')
 

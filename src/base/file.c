@@ -13,11 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/progress.h"
-#include "base/sha256.h"
-
-enum { AT_ONCE = 4 << 20 }; /* bytes that are hashed before progress is reported */
-
 static enum pw_code fail_errno(struct pw_err *err, const char *path, const char *doing, int number)
 {
     return pw_fail(err, number == ENOMEM ? PW_ENOMEM : PW_EIO, "%.240s: cannot %s: %s", path, doing,
@@ -230,27 +225,4 @@ enum pw_code pw_file_read_at(int fd, const char *path, void *to, size_t n, uint6
         done += got > 0 ? (size_t)got : 0;
     }
     return PW_OK;
-}
-
-enum pw_code pw_file_sha(int fd, const char *path, size_t size, uint8_t sha[32], struct pw_err *err)
-{
-    struct pw_sha256 h;
-    char *part = malloc(AT_ONCE);
-    enum pw_code code = PW_OK;
-
-    if (part == NULL)
-        return pw_fail(err, PW_ENOMEM, "out of memory");
-    pw_sha256_begin(&h);
-    for (size_t at = 0; at < size && code == PW_OK;) {
-        size_t n = size - at < AT_ONCE ? size - at : AT_ONCE;
-        code = pw_file_read_at(fd, path, part, n, at, err);
-        if (code == PW_OK) {
-            pw_sha256_add(&h, part, n);
-            code = pw_progress_add(n, err);
-        }
-        at += n;
-    }
-    pw_sha256_end(&h, sha);
-    free(part);
-    return code;
 }

@@ -63,7 +63,7 @@ enum pw_code pw_file_read_head(const char *path, size_t n, char **data, size_t *
  * PW_EIO, where a mapped file would kill the process. path: for messages. The callbacks do not apply. */
 enum pw_code pw_file_open(int *fd, const char *path, size_t *size, struct pw_err *err);
 enum pw_code pw_file_read_at(int fd, const char *path, void *to, size_t n, uint64_t at, struct pw_err *err);
-/* Compute the SHA-256 of all `size` bytes, and report the progress (base/progress.h). */
+/* file_sha.c: compute the SHA-256 of all `size` bytes, and report the progress (base/progress.h). */
 enum pw_code pw_file_sha(int fd, const char *path, size_t size, uint8_t sha[32], struct pw_err *err);
 
 /* A file that is being written, and that replaces `path` when it is committed.
