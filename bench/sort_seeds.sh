@@ -8,7 +8,7 @@
 #   PEWTER     the program; default build/release/pewter
 #
 # A seed sets the initial weights and the data. The settings of `tiny` were tuned with the encoding none on
-# seeds 0 to 4 (src/reproduce/study.h lists the seeds used in tuning). These are not in the default list;
+# seeds 0 to 4 (src/reproduce/repro.h lists the seeds used in tuning). These are not in the default list;
 # don't use them.
 set -eu
 export LC_ALL=C

@@ -47,10 +47,10 @@ layer(src/lab/export        ${below_lab} "lab/(core|arms|looks|jobs|train|export
 layer(src/lab/loop          ${below_lab} "lab/(core|arms|looks|jobs|train|loop|recording)/.+")
 layer(src/lab/recording     ${below_lab} "lab/(core|arms|looks|jobs|train|loop|recording)/.+")
 layer(src/lab/settings      ${below_lab} "lab/(core|arms|looks|jobs|train|loop|recording|settings)/.+")
-layer(src/command/commands  "${base}" "command/.+" "${doors}" "probe/probe[.]h" "reproduce/study[.]h")
+layer(src/command/commands  "${base}" "command/.+" "${doors}" "probe/probe[.]h" "reproduce/repro[.]h")
 layer(src/plot              "${base}" "${fold}" "${paired}" "${plot}")
 layer(src/ui                "${base}" "${language}" "${fold}" "${paired}" "${json}" "${recording}" "${plot}"
-                            "lab/(lab|offer|preview)[.]h" "figure/figure[.]h" "reproduce/study[.]h" "ui/.+")
+                            "lab/(lab|offer|preview)[.]h" "figure/figure[.]h" "reproduce/repro[.]h" "ui/.+")
 layer(src/figure            "${base}" "${fold}" "${paired}" "${plot}" "figure/.+")
 layer(src/main.c            ".+")
 layer(src/options.c         "${base}" "options[.]h")

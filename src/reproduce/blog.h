@@ -11,7 +11,7 @@
  * The task is to copy random tokens, which requires their positions; sorting does not. */
 #ifndef PW_BLOG_H
 #define PW_BLOG_H
-#include "reproduce/study.h"
+#include "reproduce/repro.h"
 
 /* First seed of a study. Bounds and layers were chosen on seeds below 100; no seed from here on was
  * inspected. */

@@ -50,7 +50,7 @@ static const struct pw_blog_claim variance_claims[] = {
     {0},
 };
 
-const struct pw_study pw_study_variance =
+const struct pw_repro pw_repro_variance =
     STUDY("variance", "none,learned", "Su 2024, 'via variance'",
           "the variance sigma^2/n: iid values, repeated tokens, a trained NoPE model", .probe = "variance",
           .seeds = 20, .judged = 1, .plot = "layer 0: mean square", .numbers = variance_numbers,
@@ -82,7 +82,7 @@ static const struct pw_blog_claim scalar_claims[] = {
 static const struct pw_blog_number scalar_control = {
     "position's share, shuffled", "share of var", 6, PW_OF_MOST, 0, 0};
 
-const struct pw_study pw_study_scalar =
+const struct pw_repro pw_repro_scalar =
     STUDY("scalar", "none,learned", "Su 2024, shortcoming 1",
           "is position a single scalar: number of dimensions that hold it, layer by layer", .probe = "rank",
           .seeds = 12, .judged = 1, .plot = "none", .numbers = scalar_numbers, .claims = scalar_claims,
@@ -124,7 +124,7 @@ static const struct pw_blog_claim position_claims[] = {
 
 static const struct pw_blog_number position_control = {"R2 of i, shuffled", "R^2 of", 0, PW_OF_MOST, 2, 3};
 
-const struct pw_study pw_study_position =
+const struct pw_repro pw_repro_position =
     STUDY("position", "none,sinusoidal,rotary", "Haviv et al. 2022; Su 2024",
           "linear readout of the position from each layer, with controls", .probe = "position", .seeds = 20,
           .judged = 1, .plot = "R^2 of i", .numbers = position_numbers, .claims = position_claims,
@@ -153,7 +153,7 @@ static const struct pw_blog_claim resolution_claims[] = {
     {0},
 };
 
-const struct pw_study pw_study_resolution =
+const struct pw_repro pw_repro_resolution =
     STUDY("resolution", "none,learned", "Su 2024, shortcoming 2",
           "distinguishing 1/sqrt(n) from 1/sqrt(n+1): step, noise, rounding; trained arms",
           .probe = "resolution", .seeds = 12, .judged = 1, .plot = "a readout's means",
@@ -188,7 +188,7 @@ static const struct pw_blog_claim shift_claims[] = {
     {0},
 };
 
-const struct pw_study pw_study_shift = STUDY(
+const struct pw_repro pw_repro_shift = STUDY(
     "shift", "none,learned,rotary,alibi", "Su 2024, shortcoming 3",
     "absolute and relative position: all position ids raised, or more tokens before a text", .probe = "shift",
     .seeds = 12, .judged = 2, .plot = "the same text", .numbers = shift_numbers, .claims = shift_claims);
@@ -215,7 +215,7 @@ static const struct pw_blog_claim dispersion_claims[] = {
     {0},
 };
 
-const struct pw_study pw_study_dispersion =
+const struct pw_repro pw_repro_dispersion =
     STUDY("dispersion", "none,alibi", "Su 2024, shortcoming 4",
           "attention in longer sequences: random scores, ALiBi's limit, trained arms", .probe = "dispersion",
           .seeds = 12, .judged = 1, .plot = "mean entropy", .numbers = dispersion_numbers,
@@ -253,7 +253,7 @@ static const struct pw_blog_claim decay_claims[] = {
     {0},
 };
 
-const struct pw_study pw_study_decay =
+const struct pw_repro pw_repro_decay =
     STUDY("decay", "none,rotary,alibi,t5", "Su 2024, shortcoming 4",
           "long-range decay: rotary with aligned and independent vectors; trained rotary, ALiBi, T5 and none",
           .probe = "decay", .seeds = 12, .judged = 1, .plot = "mass of attention", .numbers = decay_numbers,
@@ -283,7 +283,7 @@ static const struct pw_blog_claim adjacent_claims[] = {
     {0},
 };
 
-const struct pw_study pw_study_adjacent =
+const struct pw_repro pw_repro_adjacent =
     STUDY("adjacent", "learned,sinusoidal", "Su 2024, 'Prior Knowledge'",
           "neighbouring position vectors: sines, and a learned table before and after training",
           .probe = "adjacent", .seeds = 12, .judged = 1, .plot = "by distance", .claims = adjacent_claims);
@@ -317,7 +317,7 @@ static const struct pw_blog_claim scores_claims[] = {
 static const struct pw_blog_number scores_control = {
     "position's share, shuffled", "shares", 5, PW_OF_MOST, 0, 0};
 
-const struct pw_study pw_study_scores =
+const struct pw_repro pw_repro_scores =
     STUDY("scores", "none,t5,alibi,rotary,sinusoidal", "Kazemnejad et al. 2023, Eq. 1",
           "decomposition of scores into f_rel(t-i) + f_abs + content, in trained models", .probe = "scores",
           .seeds = 12, .judged = 1, .plot = "layer 1: f_rel", .numbers = scores_numbers,

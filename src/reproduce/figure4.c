@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reproduce/study.h"
+#include "reproduce/repro.h"
 #include "reproduce/suite.h"
 
 #define TOY_STEPS 8000 /* enough to learn SCAN's rare lengths too */
@@ -42,7 +42,7 @@ static const struct pw_opt opts[] = {
     {"steps", PW_OPT_INT, AT(steps), "0", 0, 10000000, NULL, 0,
      "training steps; 0: 8000, with protocol=paper 40,000"},
     {"samples", PW_OPT_INT, AT(samples), "10", 2, 4096, NULL, 0, "sequences per length to compare"},
-    {"seed", PW_OPT_INT, AT(seed), PW_STUDY_SEED_TEXT, 0, 1000000000, NULL, 0,
+    {"seed", PW_OPT_INT, AT(seed), PW_REPRO_SEED_TEXT, 0, 1000000000, NULL, 0,
      "seed of the data and the models of the first run; NoPE* uses seed + 1, the second run seed + 2"},
     {"runs", PW_OPT_INT, AT(runs), "6", 1, PW_FIGURE4_RUNS, NULL, 0,
      "runs of six models each; with too few runs, all verdicts are inconclusive"},
@@ -149,7 +149,7 @@ static bool plan(const void *opts_, struct pw_plan *out)
     return o->run > 0;
 }
 
-const struct pw_study pw_study_figure4 = {
+const struct pw_repro pw_repro_figure4 = {
     .name = "figure4",
     .document = "Kazemnejad et al. 2023, Figures 4 and E.5, Eq. 2",
     .summary = "attention similar to NoPE's: distances of five models on SCAN, by length",

@@ -6,7 +6,7 @@
 
 #include "base/stats.h"
 #include "reproduce/figure4.h"
-#include "reproduce/study.h"
+#include "reproduce/repro.h"
 
 enum { PES = PW_PAPER_PES, RUNS = PW_FIGURE4_RUNS, LAYERS = PW_FIGURE4_LAYERS_MAX };
 

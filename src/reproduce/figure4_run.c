@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "reproduce/figure4.h"
-#include "reproduce/study.h"
+#include "reproduce/repro.h"
 
 const char *const pw_figure4_names[PW_PAPER_PES] = {"NoPE*", "T5", "ALiBi", "rotary", "APE"};
 
@@ -24,7 +24,7 @@ void pw_figure4_topic(char out[PW_FINDING_TOPIC], int run)
 
 void pw_figure4_as_made(const struct pw_figure4 *o, struct pw_figure4 *out)
 {
-    pw_opt_defaults(pw_study_opts("figure4"), out);
+    pw_opt_defaults(pw_repro_opts("figure4"), out);
     int runs = out->runs;
     *out = *o;
     out->runs = runs;

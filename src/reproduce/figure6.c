@@ -1,7 +1,7 @@
 /* figure6.c - SPE and DPE at length 20 (Qiu et al. 2021, Figure 6). */
-#include "reproduce/study.h"
+#include "reproduce/repro.h"
 
-const struct pw_study pw_study_figure6 = {
+const struct pw_repro pw_repro_figure6 = {
     .name = "figure6",
     .document = "Qiu et al. 2021, Figure 6",
     .summary = "heat maps of SPE and DPE, length 20",

@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-#include "reproduce/study.h"
+#include "reproduce/repro.h"
 
 #define AT(m) offsetof(struct pw_length_study, m)
 static const struct pw_opt opts[] = {
@@ -26,11 +26,11 @@ static const struct pw_opt opts[] = {
      "toy: preset tiny; paper: the paper's model and data, 40,000 steps"},
     {"pes", PW_OPT_TEXT, AT(pes), "", 0, 0, NULL, sizeof((struct pw_length_study *)0)->pes,
      "encodings, as in `race`; default: the paper's five"},
-    {"seeds", PW_OPT_INT, AT(seeds), PW_STUDY_SEEDS, 1, PW_MAX_REPLICAS, NULL, 0,
+    {"seeds", PW_OPT_INT, AT(seeds), PW_REPRO_SEEDS, 1, PW_MAX_REPLICAS, NULL, 0,
      "replicas per encoding; with fewer than five, encodings aren't compared"},
     {"steps", PW_OPT_INT, AT(steps), "0", 0, 10000000, NULL, 0, "training steps; 0: the number for the task"},
     {"samples", PW_OPT_INT, AT(samples), "256", 1, 100000, NULL, 0, "samples per length"},
-    {"seed", PW_OPT_INT, AT(seed), PW_STUDY_SEED_TEXT, 0, 1000000000, NULL, 0,
+    {"seed", PW_OPT_INT, AT(seed), PW_REPRO_SEED_TEXT, 0, 1000000000, NULL, 0,
      "seed of the first replica and of the data; settings were tuned on seeds 0 to 4"},
     PW_CHECKPOINT_OPT(AT(checkpoint)),
     {0},
@@ -202,7 +202,7 @@ static enum pw_code judge(const void *opts_, const struct pw_snapshot *s, struct
     return code;
 }
 
-const struct pw_study pw_study_lengths = {
+const struct pw_repro pw_repro_lengths = {
     .name = "lengths",
     .document = "Kazemnejad et al. 2023, Figures 3, E.2-E.4; Su 2024, 'same league'",
     .summary = "accuracy by length for five encodings, on any task",

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reproduce/study.h"
+#include "reproduce/repro.h"
 
 #define MADE "made by: "
 
@@ -12,7 +12,7 @@ static void write_options(char out[PW_FINDING_TEXT], const char *study, const vo
 {
     struct pw_str text = {0};
     pw_str_add(&text, MADE "reproduce %s", study);
-    pw_opt_print(pw_study_opts(study), opts, true, &text);
+    pw_opt_print(pw_repro_opts(study), opts, true, &text);
     snprintf(out, PW_FINDING_TEXT, "%s", pw_str_text(&text));
     pw_str_fini(&text);
 }

@@ -16,7 +16,7 @@
 
 #include "base/stats.h"
 #include "reproduce/lengths.h"
-#include "reproduce/study.h"
+#include "reproduce/repro.h"
 
 #define P 0.05 /* of the sign-flip test over tasks; fewer than six tasks can't reach it */
 
@@ -37,7 +37,7 @@ static const struct pw_opt opts[] = {
     {"group", PW_OPT_CHOICE, AT(group), "quick", 0, 0, pw_suite_groups + 1, 0,
      "group of the paper's tasks, as in `reproduce lengths`"},
     {"protocol", PW_OPT_CHOICE, AT(protocol), "toy", 0, 0, pw_protocols, 0, "as in `reproduce lengths`"},
-    {"seeds", PW_OPT_INT, AT(seeds), PW_STUDY_SEEDS, 1, PW_MAX_REPLICAS, NULL, 0, "replicas per encoding"},
+    {"seeds", PW_OPT_INT, AT(seeds), PW_REPRO_SEEDS, 1, PW_MAX_REPLICAS, NULL, 0, "replicas per encoding"},
     {0},
 };
 #undef AT
@@ -112,7 +112,7 @@ static void add_task(struct tally *y, const struct pw_suite_task *t, const struc
 static enum pw_code check_made(const struct options *o, const struct pw_finding *f, struct pw_err *err)
 {
     struct pw_length_study as_asked, made;
-    pw_opt_defaults(pw_study_opts("lengths"), &as_asked);
+    pw_opt_defaults(pw_repro_opts("lengths"), &as_asked);
     as_asked.protocol = o->protocol;
     as_asked.seeds = o->seeds;
     pw_length_as_made(&as_asked, f->topic, &made);
@@ -262,7 +262,7 @@ static enum pw_code judge(const void *opts_, const struct pw_snapshot *s, struct
     return code;
 }
 
-const struct pw_study pw_study_ranks = {
+const struct pw_repro pw_repro_ranks = {
     .name = "ranks",
     .document = "Kazemnejad et al. 2023, Figures 1 and 2",
     .summary = "order of the encodings by mean reciprocal rank over tasks and seeds",

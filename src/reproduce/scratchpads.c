@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reproduce/study.h"
+#include "reproduce/repro.h"
 
 /* Names as in `task scratchpad=`. */
 static const char *const formats[PW_PAD_FORMATS] = {"off",  "minimal", "full", "covr",
@@ -154,7 +154,7 @@ static void plan_race(const struct pw_scratchpads *o, int task, int format, stru
                                       .seeds = o->seeds,
                                       .steps = o->steps > 0 || paper ? o->steps : 600,
                                       .samples = o->samples,
-                                      .seed = PW_STUDY_SEED,
+                                      .seed = PW_REPRO_SEED,
                                       .pes = o->pes,
                                       .model = out->model,
                                       .points = pw_checkpoint_points(o->checkpoint, o->protocol)};
@@ -236,7 +236,7 @@ static enum pw_code judge(const void *opts_, const struct pw_snapshot *s, struct
     return o->format >= 0 ? judge_one(o, s, f, err) : pw_scratchpads_judge(o, s, f, err);
 }
 
-const struct pw_study pw_study_scratchpads = {
+const struct pw_repro pw_repro_scratchpads = {
     .name = "scratchpads",
     .document = "Kazemnejad et al. 2023, Figures E.6-E.13",
     .summary = "scratchpad formats by encoding, on one of seven tasks or all",

@@ -11,8 +11,8 @@
 
 #include "base/alloc.h"
 #include "reproduce/contrast.h"
+#include "reproduce/repro.h"
 #include "reproduce/scratchpads.h"
-#include "reproduce/study.h"
 
 /* Fixed before these numbers were measured. */
 #define HELPS 5.0 /* points: a format helps if it is significantly better, and by this much on the mean */

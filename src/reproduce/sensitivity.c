@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "reproduce/contrast.h"
-#include "reproduce/study.h"
+#include "reproduce/repro.h"
 #include "reproduce/suite.h"
 
 #define POINTS 5.0 /* a smaller difference does not matter; fixed before these numbers were measured */
@@ -64,7 +64,7 @@ static struct pw_race_plan race_of(const struct options *o, int setting, char ke
                                  .seeds = o->seeds,
                                  .steps = o->steps,
                                  .samples = 128,
-                                 .seed = PW_STUDY_SEED,
+                                 .seed = PW_REPRO_SEED,
                                  .pes = o->pes,
                                  .optim = keys,
                                  .points = pw_checkpoint_points(o->checkpoint, o->protocol)};
@@ -254,7 +254,7 @@ static enum pw_code judge(const void *opts_, const struct pw_snapshot *s, struct
     return o->setting >= 0 ? judge_one(o, s, f, err) : judge_all(o, s, f, err);
 }
 
-const struct pw_study pw_study_sensitivity = {
+const struct pw_repro pw_repro_sensitivity = {
     .name = "sensitivity",
     .document = "Kazemnejad et al. 2023, appendix D.2",
     .summary = "effect of learning rate and weight decay: three values of each",

@@ -237,7 +237,7 @@ static enum pw_code judge(const void *opts_, const struct pw_snapshot *s, struct
     return o->by >= 0 ? judge_one(o, s, f, err) : judge_all(o, s, f, err);
 }
 
-const struct pw_study pw_study_session = {
+const struct pw_repro pw_repro_session = {
     .name = "session",
     .document = "Qiu et al. 2021, section 3",
     .summary = "forward- and backward-awareness as accuracy on the task session",

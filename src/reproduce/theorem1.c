@@ -4,7 +4,7 @@
  * Afterwards the user can type any prompt and train the arm. */
 #include <stddef.h>
 
-#include "reproduce/study.h"
+#include "reproduce/repro.h"
 
 struct options {
     int T;
@@ -22,7 +22,7 @@ static void script(const void *opts_, struct pw_str *out)
     pw_str_add(out, "construct theorem1 T=%d\nsample\nprobe theorem1\n", o->T);
 }
 
-const struct pw_study pw_study_theorem1 = {
+const struct pw_repro pw_repro_theorem1 = {
     .name = "theorem1",
     .document = "Kazemnejad et al. 2023, Theorem 1, C.1, Eq. 22 to 27",
     .summary = "absolute positions without an encoding: the proof's weights in the current arm",

@@ -124,12 +124,12 @@ elseif(CHECK STREQUAL "tables")
   fails("tasks/copy.c: pw_task_copy is not in tasks/tasks.c" ${tasks} tasks/copy.c
     "const struct pw_task pw_task_copy = {0}%")
   # a file with several members
-  set(studies src/reproduce/studies.c "const struct pw_study *const pw_studies[] = {&pw_study_decay, NULL}%"
+  set(studies src/reproduce/repros.c "const struct pw_repro *const pw_repros[] = {&pw_repro_decay, NULL}%"
     src/reproduce/blog_studies.c)
-  set(rows "const struct pw_study pw_study_decay = {0}%\n")
+  set(rows "const struct pw_repro pw_repro_decay = {0}%\n")
   passes(${studies} "${rows}")
-  fails("src/reproduce/blog_studies.c: pw_study_shift is not in src/reproduce/studies.c" ${studies}
-    "${rows}const struct pw_study pw_study_shift = {0}%")
+  fails("src/reproduce/blog_studies.c: pw_repro_shift is not in src/reproduce/repros.c" ${studies}
+    "${rows}const struct pw_repro pw_repro_shift = {0}%")
   # a table in the same folder, and a table with indices
   passes(src/command/commands/commands.c
     "extern const struct pw_command pw_cmd_pe%\nconst struct pw_command *const pw_lab_commands[] = {&pw_cmd_pe, NULL}%"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "ref_lab.h"
-#include "reproduce/study.h"
+#include "reproduce/repro.h"
 
 /* ---- lengths */
 

@@ -5,19 +5,19 @@
 
 #include "base/text.h"
 #include "ref_lab.h"
+#include "reproduce/repro.h"
 #include "reproduce/scratchpads.h"
-#include "reproduce/study.h"
 
 static int formats_of(const struct pw_pad_task *t)
 {
     return t->no_variables ? PW_PAD_FORMATS - 1 : PW_PAD_FORMATS;
 }
 
-static const struct pw_study *read_defaults(struct pw_scratchpads *o)
+static const struct pw_repro *read_defaults(struct pw_scratchpads *o)
 {
-    const struct pw_study *study;
+    const struct pw_repro *study;
     struct pw_err err;
-    assert_int_equal(pw_study_find(&study, "scratchpads", &err), PW_OK);
+    assert_int_equal(pw_repro_find(&study, "scratchpads", &err), PW_OK);
     pw_opt_defaults(study->opts, o);
     o->seeds = o->steps = o->samples = 1;
     strcpy(o->pes, "none,t5");
@@ -29,7 +29,7 @@ static void test_toy(void **state)
 {
     struct pw_scratchpads o;
     struct bench b;
-    const struct pw_study *study = read_defaults(&o);
+    const struct pw_repro *study = read_defaults(&o);
     (void)state;
     bench_open(&b, 2, false);
     for (o.task = 0; o.task < PW_PAD_TASKS; o.task++) {
@@ -56,7 +56,7 @@ static void test_checkpoints(void **state)
     struct pw_scratchpads o;
     struct bench b;
     struct pw_str script = {0};
-    const struct pw_study *study = read_defaults(&o);
+    const struct pw_repro *study = read_defaults(&o);
     (void)state;
     o.task = 2; /* parity */
     o.steps = 3;
@@ -104,7 +104,7 @@ static void test_paper(void **state)
 {
     struct pw_scratchpads o;
     struct bench b;
-    const struct pw_study *study = read_defaults(&o);
+    const struct pw_repro *study = read_defaults(&o);
     (void)state;
     o.protocol = PW_PROTOCOL_PAPER;
     bench_open(&b, 2, false);

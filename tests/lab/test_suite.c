@@ -7,7 +7,7 @@
 
 #include "lab/actions.h"
 #include "ref_lab.h"
-#include "reproduce/study.h"
+#include "reproduce/repro.h"
 #include "reproduce/suite.h"
 #include "tasks/task.h"
 
@@ -53,7 +53,7 @@ static void run_entry(struct bench *b, const struct pw_suite_task *t, int protoc
                                 .seeds = 1,
                                 .steps = 1,
                                 .samples = 1,
-                                .seed = PW_STUDY_SEED,
+                                .seed = PW_REPRO_SEED,
                                 .pes = "",
                                 .model = model};
     const struct pw_arm_view *arms[PW_MAX_ARMS];
@@ -111,17 +111,17 @@ static int check_races(const char *name, const char *script)
 }
 
 union options {
-    char bytes[PW_STUDY_OPTS_MAX];
+    char bytes[PW_REPRO_OPTS_MAX];
     double align;
 };
 
 /* Parses a study with its options, "key=value key=value". */
-static const struct pw_study *find(const char *name, const char *options, union options *o)
+static const struct pw_repro *find(const char *name, const char *options, union options *o)
 {
-    const struct pw_study *study;
+    const struct pw_repro *study;
     struct pw_err err;
     char words[128], *rest = words, *word;
-    assert_int_equal(pw_study_find(&study, name, &err), PW_OK);
+    assert_int_equal(pw_repro_find(&study, name, &err), PW_OK);
     pw_opt_defaults(study->opts, o->bytes);
     snprintf(words, sizeof words, "%s", options);
     while ((word = strtok_r(rest, " ", &rest)) != NULL) {
@@ -253,7 +253,7 @@ static void test_checks_come_first(void **state)
     }
     find("ranks", "group=all", &o)->script(o.bytes, &out);
     assert_string_equal(out.s,
-                        "reproduce lengths group=all protocol=toy seeds=" PW_STUDY_SEEDS " figure=off\n");
+                        "reproduce lengths group=all protocol=toy seeds=" PW_REPRO_SEEDS " figure=off\n");
     pw_str_fini(&out);
 }
 

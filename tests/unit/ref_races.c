@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "reproduce/study.h"
+#include "reproduce/repro.h"
 
 void races_add(struct pw_snapshot *s, const char *study, const char *topic, const char *made,
                const char *const *rows, const double *mean, double step, double in_range, int runs)
@@ -38,12 +38,12 @@ static enum pw_code judge(struct pw_finding *f, const struct pw_snapshot *s, con
                           const char *const *options, struct pw_err *err)
 {
     union {
-        char bytes[PW_STUDY_OPTS_MAX];
+        char bytes[PW_REPRO_OPTS_MAX];
         double align;
     } o;
-    const struct pw_study *of;
+    const struct pw_repro *of;
     memset(f, 0, sizeof *f);
-    assert_int_equal(pw_study_find(&of, study, err), PW_OK);
+    assert_int_equal(pw_repro_find(&of, study, err), PW_OK);
     pw_opt_defaults(of->opts, o.bytes);
     for (; *options != NULL; options += 2)
         if (pw_opt_set(of->opts, o.bytes, study, options[0], options[1], err) != PW_OK)

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "reproduce/figure4.h"
-#include "reproduce/study.h"
+#include "reproduce/repro.h"
 
 /* NoPE*, T5, ALiBi, rotary, APE; and the growth of each from the shortest length to the longest. */
 static const double as_paper[] = {.265, .263, .490, .987, .719}, growing[] = {1.1, 1.1, 1.7, 1.5, 1.4};
@@ -263,12 +263,12 @@ static void test_made_otherwise(void **state)
 /* Six models, the second with the next seed. Models from files keep their own. */
 static void test_plan(void **state)
 {
-    const struct pw_study *study;
+    const struct pw_repro *study;
     struct pw_plan plan;
     struct pw_figure4 o;
     struct pw_err err;
     (void)state;
-    assert_int_equal(pw_study_find(&study, "figure4", &err), PW_OK);
+    assert_int_equal(pw_repro_find(&study, "figure4", &err), PW_OK);
     pw_opt_defaults(study->opts, &o);
     assert_false(study->plan(&o, &plan)); /* all runs: the plan is in their findings */
     o.run = 2;
@@ -286,12 +286,12 @@ static void test_plan(void **state)
 /* Its script consists of command lines, and impossible options are refused. */
 static void test_script(void **state)
 {
-    const struct pw_study *study;
+    const struct pw_repro *study;
     struct pw_err err;
     struct pw_str out = {0};
     struct pw_figure4 o;
     (void)state;
-    assert_int_equal(pw_study_find(&study, "figure4", &err), PW_OK);
+    assert_int_equal(pw_repro_find(&study, "figure4", &err), PW_OK);
     pw_opt_defaults(study->opts, &o);
     assert_int_equal(study->check(&o, &err), PW_OK);
     study->script(&o, &out);

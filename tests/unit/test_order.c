@@ -13,7 +13,7 @@
 
 #include "base/rng.h"
 #include "reproduce/lengths.h"
-#include "reproduce/study.h"
+#include "reproduce/repro.h"
 
 /* Returns n seeds centred on `beyond`, with `spread` between the least and the greatest. */
 static struct pw_runs runs(int n, double in_range, double beyond, double spread)
@@ -349,7 +349,7 @@ static void add_lengths(struct pw_snapshot *s, int at, const char *task, const d
     struct pw_finding *f = &s->findings[at].f;
     struct pw_length_study made;
     s->findings[at].f_seq = (uint64_t)at + 1;
-    pw_opt_defaults(pw_study_opts("lengths"), &made);
+    pw_opt_defaults(pw_repro_opts("lengths"), &made);
     snprintf(made.task, sizeof made.task, "%s", task);
     made.seeds = seeds;
     pw_finding_init(f, "lengths", task, "from a test");
@@ -368,14 +368,14 @@ static void add_lengths(struct pw_snapshot *s, int at, const char *task, const d
 /* A verdict on the paper's protocol refuses measurements of a toy, in ranks and in lengths. */
 static void refuse_paper(const struct pw_snapshot *s, const char *name, const char *why)
 {
-    const struct pw_study *study;
+    const struct pw_repro *study;
     struct pw_finding f = {0};
     struct pw_err err;
     union {
-        char bytes[PW_STUDY_OPTS_MAX];
+        char bytes[PW_REPRO_OPTS_MAX];
         double align;
     } opts;
-    assert_int_equal(pw_study_find(&study, name, &err), PW_OK);
+    assert_int_equal(pw_repro_find(&study, name, &err), PW_OK);
     pw_opt_defaults(study->opts, opts.bytes);
     assert_int_equal(pw_opt_set(study->opts, opts.bytes, "test", "protocol", "paper", &err), PW_OK);
     assert_int_equal(study->judge(opts.bytes, s, &f, &err), PW_EUSER);
@@ -384,14 +384,14 @@ static void refuse_paper(const struct pw_snapshot *s, const char *name, const ch
 
 static struct pw_finding rank_all(const struct pw_snapshot *s, const char *seeds)
 {
-    const struct pw_study *study;
+    const struct pw_repro *study;
     struct pw_finding f = {0};
     struct pw_err err;
     union {
-        char bytes[PW_STUDY_OPTS_MAX];
+        char bytes[PW_REPRO_OPTS_MAX];
         double align;
     } opts;
-    assert_int_equal(pw_study_find(&study, "ranks", &err), PW_OK);
+    assert_int_equal(pw_repro_find(&study, "ranks", &err), PW_OK);
     pw_opt_defaults(study->opts, opts.bytes);
     assert_int_equal(pw_opt_set(study->opts, opts.bytes, "test", "group", "all", &err), PW_OK);
     assert_int_equal(pw_opt_set(study->opts, opts.bytes, "test", "seeds", seeds, &err), PW_OK);

@@ -9,14 +9,14 @@
 #include <cmocka.h>
 
 #include "base/stats.h"
-#include "reproduce/study.h"
+#include "reproduce/repro.h"
 
-extern const struct pw_study pw_study_session;
+extern const struct pw_repro pw_repro_session;
 
 enum { SEEDS = 8, MEAN = 0, FROM, TO, CHANCE, MODELS };
 
 static union {
-    char bytes[PW_STUDY_OPTS_MAX];
+    char bytes[PW_REPRO_OPTS_MAX];
     double align;
 } opts;
 
@@ -59,7 +59,7 @@ static void judged(const struct pw_snapshot *s, const enum pw_claim_verdict want
 {
     struct pw_finding f = {0};
     struct pw_err err;
-    if (pw_study_session.judge(opts.bytes, s, &f, &err) != PW_OK)
+    if (pw_repro_session.judge(opts.bytes, s, &f, &err) != PW_OK)
         fail_msg("%s", err.msg);
     assert_int_equal(f.n_claims, 4);
     for (int i = 0; i < 4; i++)
@@ -73,7 +73,7 @@ static void test_intervals(void **state)
     static const enum pw_claim_verdict T = PW_CLAIM_TOY, I = PW_CLAIM_INCONCLUSIVE, C = PW_CLAIM_CONTRADICTED;
     struct pw_snapshot *s = pw_snapshot_new();
     (void)state;
-    pw_opt_defaults(pw_study_session.opts, opts.bytes);
+    pw_opt_defaults(pw_repro_session.opts, opts.bytes);
     /* Aware from 75 %, not aware below 50 %. */
     measured(s, "first", (const double[4][2]){{99, 100}, {20, 25}, {90, 95}, {10, 10}}, 30, 100);
     measured(s, "last", (const double[4][2]){{20, 22}, {99, 99}, {85, 95}, {10, 10}}, 31, 100);
@@ -94,7 +94,7 @@ static void refused(const struct pw_snapshot *s, const char *what)
 {
     struct pw_finding f = {0};
     struct pw_err err;
-    assert_int_equal(pw_study_session.judge(opts.bytes, s, &f, &err), PW_EUSER);
+    assert_int_equal(pw_repro_session.judge(opts.bytes, s, &f, &err), PW_EUSER);
     assert_non_null(strstr(err.msg, what));
     pw_finding_fini(&f);
 }
@@ -104,12 +104,12 @@ static void test_refused(void **state)
     struct pw_snapshot *s = pw_snapshot_new();
     struct pw_err err;
     (void)state;
-    pw_opt_defaults(pw_study_session.opts, opts.bytes);
+    pw_opt_defaults(pw_repro_session.opts, opts.bytes);
     refused(s, "nothing has been measured");
     measured(s, "first", (const double[4][2]){{0}}, 30, 100);
-    assert_int_equal(pw_opt_set(pw_study_session.opts, opts.bytes, "t", "seeds", "5", &err), PW_OK);
+    assert_int_equal(pw_opt_set(pw_repro_session.opts, opts.bytes, "t", "seeds", "5", &err), PW_OK);
     refused(s, "'session first' was made by 'reproduce session', not by 'reproduce session seeds=5'");
-    assert_int_equal(pw_opt_set(pw_study_session.opts, opts.bytes, "t", "by", "0", &err), PW_OK);
+    assert_int_equal(pw_opt_set(pw_repro_session.opts, opts.bytes, "t", "by", "0", &err), PW_OK);
     refused(s, "no arm has been evaluated");
     pw_snapshot_free(s);
 }

@@ -9,17 +9,17 @@
 
 #include <cmocka.h>
 
-#include "reproduce/study.h"
+#include "reproduce/repro.h"
 
 static void test_table(void **state)
 {
     (void)state;
-    for (int i = 0; pw_studies[i] != NULL; i++) {
-        const struct pw_study *s = pw_studies[i];
+    for (int i = 0; pw_repros[i] != NULL; i++) {
+        const struct pw_repro *s = pw_repros[i];
         assert_true(s->document[0] != '\0' && s->summary[0] != '\0' && s->finding[0] != '\0');
         assert_int_equal((s->lines != NULL) + (s->script != NULL) + (s->blog != NULL), 1);
         for (int k = 0; k < i; k++)
-            assert_string_not_equal(s->name, pw_studies[k]->name);
+            assert_string_not_equal(s->name, pw_repros[k]->name);
     }
 }
 
@@ -30,9 +30,9 @@ static void test_table(void **state)
 static const char *place(int n)
 {
     int studies = 0;
-    while (pw_studies[studies] != NULL)
+    while (pw_repros[studies] != NULL)
         studies++;
-    return n < studies ? pw_studies[n]->document : pw_studies_left[n - studies];
+    return n < studies ? pw_repros[n]->document : pw_repros_left[n - studies];
 }
 
 /* Marks the numbers of "Eq. 4 to 11, 15 to 21 and 28 to 35". */
@@ -108,40 +108,40 @@ static void test_items(void **state)
                   {"resolution", "Su 2024, shortcoming 2"},
                   {"shift", "Su 2024, shortcoming 3"},
                   {"dispersion", "Su 2024, shortcoming 4"}};
-    const struct pw_study *s;
+    const struct pw_repro *s;
     (void)state;
     for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
         bool named = false;
-        for (int k = 0; pw_studies_left[k] != NULL; k++)
-            named = named || strstr(pw_studies_left[k], left[i]) != NULL;
+        for (int k = 0; pw_repros_left[k] != NULL; k++)
+            named = named || strstr(pw_repros_left[k], left[i]) != NULL;
         if (!named)
             fail_msg("'%s' is missing in the list of what is not reproduced", left[i]);
     }
     for (size_t i = 0; i < sizeof judged / sizeof *judged; i++) {
-        assert_int_equal(pw_study_find(&s, judged[i].study, NULL), PW_OK);
+        assert_int_equal(pw_repro_find(&s, judged[i].study, NULL), PW_OK);
         assert_string_equal(s->document, judged[i].document);
     }
     /* A comparison of constants with a copy, or a count over a user's file, is no study. */
-    assert_int_equal(pw_study_find(&s, "table2", &(struct pw_err){0}), PW_EUSER);
-    assert_int_equal(pw_study_find(&s, "histogram", &(struct pw_err){0}), PW_EUSER);
+    assert_int_equal(pw_repro_find(&s, "table2", &(struct pw_err){0}), PW_EUSER);
+    assert_int_equal(pw_repro_find(&s, "histogram", &(struct pw_err){0}), PW_EUSER);
 }
 
 /* Settings were tuned on seeds 0 to 4, and 11 to 15 were measured before. No study trains on a seed below
- * PW_STUDY_SEED. */
+ * PW_REPRO_SEED. */
 static void test_seeds(void **state)
 {
     int trained = 0;
     (void)state;
-    for (int i = 0; pw_studies[i] != NULL; i++) {
-        const struct pw_study *s = pw_studies[i];
+    for (int i = 0; pw_repros[i] != NULL; i++) {
+        const struct pw_repro *s = pw_repros[i];
         struct pw_str script = {0};
         union {
-            char bytes[PW_STUDY_OPTS_MAX];
+            char bytes[PW_REPRO_OPTS_MAX];
             double align;
         } o;
         if (s->opts != NULL)
             pw_opt_defaults(s->opts, o.bytes);
-        pw_study_script(s, o.bytes, &script);
+        pw_repro_script(s, o.bytes, &script);
         bool trains = false, seeded = false;
         char *rest = script.s, *line;
         while ((line = strtok_r(rest, "\n", &rest)) != NULL) {
@@ -149,8 +149,8 @@ static void test_seeds(void **state)
             if (strncmp(line, "seed ", 5) != 0)
                 continue;
             seeded = true;
-            if (atoi(line + 5) < PW_STUDY_SEED)
-                fail_msg("%s: '%s'; studies begin at %d", s->name, line, PW_STUDY_SEED);
+            if (atoi(line + 5) < PW_REPRO_SEED)
+                fail_msg("%s: '%s'; studies begin at %d", s->name, line, PW_REPRO_SEED);
         }
         if (trains && !seeded)
             fail_msg("%s trains on whatever seed the lab has", s->name);

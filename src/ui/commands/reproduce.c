@@ -1,7 +1,7 @@
 /* reproduce.c - runs a study of a paper: its script, its verdict, its figure.
  *
  * The script's lines run as if the user had typed them, so a session records them like other lines. */
-#include "reproduce/study.h"
+#include "reproduce/repro.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static const struct pw_opt own_opts[] = {
     {.name = NULL}};
 
 /* Returns the verdict of a study in this lab, if any. */
-static const char *state_of(const struct pw_study *study, const struct pw_snapshot *s)
+static const char *state_of(const struct pw_repro *study, const struct pw_snapshot *s)
 {
     const struct pw_finding_view *found[PW_MAX_FINDINGS];
     int n = pw_findings(s, found);
@@ -46,12 +46,12 @@ static const char *state_of(const struct pw_study *study, const struct pw_snapsh
 
 static void list(const struct pw_snapshot *s, struct pw_str *out)
 {
-    for (int i = 0; pw_studies[i] != NULL; i++)
-        pw_str_add(out, "%-13s %s: %s\n%-13s %s\n", pw_studies[i]->name, pw_studies[i]->document,
-                   state_of(pw_studies[i], s), "", pw_studies[i]->summary);
+    for (int i = 0; pw_repros[i] != NULL; i++)
+        pw_str_add(out, "%-13s %s: %s\n%-13s %s\n", pw_repros[i]->name, pw_repros[i]->document,
+                   state_of(pw_repros[i], s), "", pw_repros[i]->summary);
     pw_str_add(out, "\nnot reproduced:\n");
-    for (int i = 0; pw_studies_left[i] != NULL; i++)
-        pw_str_add(out, "  %s\n", pw_studies_left[i]);
+    for (int i = 0; pw_repros_left[i] != NULL; i++)
+        pw_str_add(out, "  %s\n", pw_repros_left[i]);
 }
 
 /* Separates the options of reproduce itself from args; rest gets the study's. */
@@ -72,11 +72,11 @@ static enum pw_code split_args(const struct pw_args *args, struct pw_args *rest,
     return code;
 }
 
-static enum pw_code write_script(const struct pw_study *study, const struct pw_args *rest,
+static enum pw_code write_script(const struct pw_repro *study, const struct pw_args *rest,
                                  const struct own *own, struct pw_str *out, struct pw_err *err)
 {
     union {
-        char bytes[PW_STUDY_OPTS_MAX];
+        char bytes[PW_REPRO_OPTS_MAX];
         double align;
     } opts;
     if (study->opts != NULL)
@@ -88,8 +88,8 @@ static enum pw_code write_script(const struct pw_study *study, const struct pw_a
         code = pw_figure_ending("reproduce", own->figure, err); /* now, not after hours */
     if (code != PW_OK)
         return code;
-    pw_study_script(study, opts.bytes, out);
-    if (pw_study_has_verdict(study)) {
+    pw_repro_script(study, opts.bytes, out);
+    if (pw_repro_has_verdict(study)) {
         pw_str_add(out, "judge %s", study->name);
         if (study->opts != NULL)
             pw_opt_print(study->opts, opts.bytes, false, out);
@@ -111,7 +111,7 @@ static enum pw_code write_script(const struct pw_study *study, const struct pw_a
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
     struct pw_app *app = ctx;
-    const struct pw_study *study;
+    const struct pw_repro *study;
     const char *name = pw_args_word(args, 0);
     struct pw_str text = {0};
     struct pw_args rest;
@@ -126,7 +126,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         return code;
     }
     if (code == PW_OK)
-        code = pw_study_find(&study, name, err);
+        code = pw_repro_find(&study, name, err);
     if (code == PW_OK)
         code = split_args(args, &rest, &own, err);
     if (code == PW_OK)
@@ -141,21 +141,21 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 
 static const struct pw_opt *opts_for(const struct pw_args *so_far)
 {
-    return pw_study_opts(pw_args_word(so_far, 0));
+    return pw_repro_opts(pw_args_word(so_far, 0));
 }
 
 static void complete(struct pw_completion *c)
 {
-    for (int i = 0; c->at == 0 && pw_studies[i] != NULL; i++)
-        pw_complete_offer(c, "%s", pw_studies[i]->name);
+    for (int i = 0; c->at == 0 && pw_repros[i] != NULL; i++)
+        pw_complete_offer(c, "%s", pw_repros[i]->name);
     if (c->at == 0)
         pw_complete_offer(c, "--list");
 }
 
 static bool describe_choice(const char *word, struct pw_str *out)
 {
-    const struct pw_study *s;
-    if (pw_study_find(&s, word, NULL) != PW_OK)
+    const struct pw_repro *s;
+    if (pw_repro_find(&s, word, NULL) != PW_OK)
         return false;
     pw_str_add(out, "reproduce %s: %s\n%s\n%s%s%s", s->name, s->summary, s->document,
                s->detail != NULL ? "\n" : "", s->detail != NULL ? s->detail : "",

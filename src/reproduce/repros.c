@@ -1,71 +1,71 @@
-/* studies.c - the table of studies, by paper, and the list of items that no study reproduces, with the
+/* repros.c - the table of studies, by paper, and the list of items that no study reproduces, with the
  * reasons. A study is one file and one line in the table; those of blog_studies.c share a file. */
-#include "reproduce/study.h"
+#include "reproduce/repro.h"
 
 #include <string.h>
 
 #include "reproduce/blog.h"
 
-extern const struct pw_study pw_study_theorem1;
-extern const struct pw_study pw_study_theorem2;
-extern const struct pw_study pw_study_layernorm;
-extern const struct pw_study pw_study_relative;
-extern const struct pw_study pw_study_buckets;
-extern const struct pw_study pw_study_equations;
-extern const struct pw_study pw_study_lengths;
-extern const struct pw_study pw_study_ranks;
-extern const struct pw_study pw_study_figure4;
-extern const struct pw_study pw_study_scratchpads;
-extern const struct pw_study pw_study_sensitivity;
-extern const struct pw_study pw_study_figure2;
-extern const struct pw_study pw_study_figure6;
-extern const struct pw_study pw_study_awareness;
-extern const struct pw_study pw_study_session;
-extern const struct pw_study pw_study_linearity;
-extern const struct pw_study pw_study_permutation;
-extern const struct pw_study pw_study_variance;
-extern const struct pw_study pw_study_scalar;
-extern const struct pw_study pw_study_position;
-extern const struct pw_study pw_study_resolution;
-extern const struct pw_study pw_study_shift;
-extern const struct pw_study pw_study_dispersion;
-extern const struct pw_study pw_study_decay;
-extern const struct pw_study pw_study_adjacent;
-extern const struct pw_study pw_study_scores;
+extern const struct pw_repro pw_repro_theorem1;
+extern const struct pw_repro pw_repro_theorem2;
+extern const struct pw_repro pw_repro_layernorm;
+extern const struct pw_repro pw_repro_relative;
+extern const struct pw_repro pw_repro_buckets;
+extern const struct pw_repro pw_repro_equations;
+extern const struct pw_repro pw_repro_lengths;
+extern const struct pw_repro pw_repro_ranks;
+extern const struct pw_repro pw_repro_figure4;
+extern const struct pw_repro pw_repro_scratchpads;
+extern const struct pw_repro pw_repro_sensitivity;
+extern const struct pw_repro pw_repro_figure2;
+extern const struct pw_repro pw_repro_figure6;
+extern const struct pw_repro pw_repro_awareness;
+extern const struct pw_repro pw_repro_session;
+extern const struct pw_repro pw_repro_linearity;
+extern const struct pw_repro pw_repro_permutation;
+extern const struct pw_repro pw_repro_variance;
+extern const struct pw_repro pw_repro_scalar;
+extern const struct pw_repro pw_repro_position;
+extern const struct pw_repro pw_repro_resolution;
+extern const struct pw_repro pw_repro_shift;
+extern const struct pw_repro pw_repro_dispersion;
+extern const struct pw_repro pw_repro_decay;
+extern const struct pw_repro pw_repro_adjacent;
+extern const struct pw_repro pw_repro_scores;
 
 /* clang-format off */
-const struct pw_study *const pw_studies[] = {
-    &pw_study_theorem1,
-    &pw_study_theorem2,
-    &pw_study_layernorm,
-    &pw_study_relative,
-    &pw_study_buckets,
-    &pw_study_equations,
-    &pw_study_lengths,
-    &pw_study_ranks,
-    &pw_study_figure4,
-    &pw_study_scratchpads,
-    &pw_study_sensitivity,
-    &pw_study_figure2,
-    &pw_study_figure6,
-    &pw_study_awareness,
-    &pw_study_session,
-    &pw_study_linearity,
-    &pw_study_permutation,
-    &pw_study_variance,
-    &pw_study_scalar,
-    &pw_study_position,
-    &pw_study_resolution,
-    &pw_study_shift,
-    &pw_study_dispersion,
-    &pw_study_decay,
-    &pw_study_adjacent,
-    &pw_study_scores,
+const struct pw_repro *const pw_repros[] = {
+    &pw_repro_theorem1,
+    &pw_repro_theorem2,
+    &pw_repro_layernorm,
+    &pw_repro_relative,
+    &pw_repro_buckets,
+    &pw_repro_equations,
+    &pw_repro_lengths,
+    &pw_repro_ranks,
+    &pw_repro_figure4,
+    &pw_repro_scratchpads,
+    &pw_repro_sensitivity,
+    &pw_repro_figure2,
+    &pw_repro_figure6,
+    &pw_repro_awareness,
+    &pw_repro_session,
+    &pw_repro_linearity,
+    &pw_repro_permutation,
+    &pw_repro_variance,
+    &pw_repro_scalar,
+    &pw_repro_position,
+    &pw_repro_resolution,
+    &pw_repro_shift,
+    &pw_repro_dispersion,
+    &pw_repro_decay,
+    &pw_repro_adjacent,
+    &pw_repro_scores,
     NULL,
 };
 /* clang-format on */
 
-const char *const pw_studies_left[] = {
+const char *const pw_repros_left[] = {
     "Kazemnejad et al. 2023, Figure A.1: prompt lengths of FLAN and Super Natural Instructions: these data "
     "sets are not part of this program; 'probe histogram path=FILE' counts any file",
     "Kazemnejad et al. 2023, Eq. 4 to 11, 15 to 21 and 28 to 35: definitions, and intermediate steps of the "
@@ -91,14 +91,14 @@ const char *const pw_studies_left[] = {
     NULL,
 };
 
-enum pw_code pw_study_find(const struct pw_study **study, const char *name, struct pw_err *err)
+enum pw_code pw_repro_find(const struct pw_repro **study, const char *name, struct pw_err *err)
 {
     const char *names[64] = {0}, *near;
     int n = 0;
-    for (; pw_studies[n] != NULL && n < 63; n++) {
-        names[n] = pw_studies[n]->name;
+    for (; pw_repros[n] != NULL && n < 63; n++) {
+        names[n] = pw_repros[n]->name;
         if (strcmp(names[n], name) == 0) {
-            *study = pw_studies[n];
+            *study = pw_repros[n];
             return PW_OK;
         }
     }
@@ -107,13 +107,13 @@ enum pw_code pw_study_find(const struct pw_study **study, const char *name, stru
                         : pw_fail(err, PW_EUSER, "no study '%s'; 'reproduce --list' lists all", name);
 }
 
-const struct pw_opt *pw_study_opts(const char *name)
+const struct pw_opt *pw_repro_opts(const char *name)
 {
-    const struct pw_study *study;
-    return name != NULL && pw_study_find(&study, name, NULL) == PW_OK ? study->opts : NULL;
+    const struct pw_repro *study;
+    return name != NULL && pw_repro_find(&study, name, NULL) == PW_OK ? study->opts : NULL;
 }
 
-void pw_study_script(const struct pw_study *study, const void *opts, struct pw_str *out)
+void pw_repro_script(const struct pw_repro *study, const void *opts, struct pw_str *out)
 {
     if (study->blog != NULL)
         pw_blog_script(study->blog, opts, out);
@@ -123,19 +123,19 @@ void pw_study_script(const struct pw_study *study, const void *opts, struct pw_s
         study->script(opts, out);
 }
 
-bool pw_study_plan(const struct pw_study *study, const void *opts, struct pw_plan *plan)
+bool pw_repro_plan(const struct pw_repro *study, const void *opts, struct pw_plan *plan)
 {
     if (study->blog != NULL)
         return pw_blog_plan_model(study->blog, opts, plan);
     return study->plan != NULL && study->plan(opts, plan);
 }
 
-bool pw_study_has_verdict(const struct pw_study *study)
+bool pw_repro_has_verdict(const struct pw_repro *study)
 {
     return study->blog != NULL || study->judge != NULL;
 }
 
-enum pw_code pw_study_judge(const struct pw_study *study, const void *opts, const struct pw_snapshot *s,
+enum pw_code pw_repro_judge(const struct pw_repro *study, const void *opts, const struct pw_snapshot *s,
                             struct pw_finding *f, struct pw_err *err)
 {
     return study->blog != NULL ? pw_blog_judge(study->blog, opts, s, f, err) : study->judge(opts, s, f, err);
