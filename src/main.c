@@ -24,6 +24,7 @@
 #include "reference.h"
 #include "sessions/pack.h"
 #include "sessions/store.h"
+#include "study/verbs.h"
 #include "ui/app.h"
 #include "ui/batch.h"
 #include "ui/commands/commands.h"
@@ -90,7 +91,7 @@ static void check_session(struct pw_options *o, const struct pw_commands *all)
         fprintf(
             stderr,
             "pewter: no session '%s' (%s) and no packed one; 'pewter sessions' lists them, and the verbs are "
-            "run, replay, session, sessions, devices\n",
+            "run, replay, session, sessions, study, devices\n",
             o->session, folder);
         exit(2);
     }
@@ -362,6 +363,22 @@ static void hold_standard(void)
         }
 }
 
+/* The path of this program, for the processes that compute the cells of a study. */
+static int study(const struct pw_options *o)
+{
+    char program[4096];
+    struct pw_err err;
+    ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (n < 0)
+        fail("/proc/self/exe can't be read", 1);
+    program[n] = '\0';
+    enum pw_code code = pw_study_verb(o->n_words, o->words, program, stdout, &err);
+    if (code == PW_OK)
+        return 0;
+    fprintf(stderr, "pewter: %s\n", err.msg);
+    return 1;
+}
+
 int main(int argc, char **argv)
 {
     static const struct pw_command *list[MAX_COMMANDS];
@@ -387,6 +404,7 @@ int main(int argc, char **argv)
     case PW_VERB_PACK:
     case PW_VERB_UNPACK: return finish(move_session(&o));
     case PW_VERB_DELETE: return finish(delete_session(&o));
+    case PW_VERB_STUDY: return finish(study(&o));
     case PW_VERB_REPLAY: return finish(replay(&o, &all));
     case PW_VERB_VERIFY:
     case PW_VERB_LAB: break;

@@ -7,42 +7,45 @@
 
 #include "base/text.h"
 
-const char pw_usage[] = "usage: pewter [options] [SESSION]\n"
-                        "           the workbench; a session continues where it ended, a new name makes\n"
-                        "           one, and of a packed one the recording is shown\n"
-                        "       pewter [options] run FILE|-           run a script, without a screen\n"
-                        "       pewter [options] -c 'COMMANDS'        the same, from the command line\n"
-                        "       pewter replay SESSION                 show a recording at any moment;\n"
-                        "                                             --plain and --json print it\n"
-                        "       pewter replay SESSION -c 'COMMANDS'   without a screen: goto, show,\n"
-                        "                          screenshot, export figure|cast|events|session\n"
-                        "       pewter replay SESSION --from STEP     continue from STEP, as a new\n"
-                        "                                             session; also with -c\n"
-                        "       pewter replay SESSION --verify [--from STEP]\n"
-                        "           re-run it, from the beginning or from STEP, and compare every bit\n"
-                        "       pewter sessions [FOLDER]              list the recorded sessions\n"
-                        "       pewter devices                        list the devices for training\n"
-                        "       pewter session pack NAME -o FILE      write a session as one file\n"
-                        "       pewter session unpack FILE [-o NAME]  restore a session from such a file\n"
-                        "       pewter session delete NAME            delete it; refused while open\n"
-                        "\n"
-                        "  -c COMMANDS      commands, separated by ';' or new lines\n"
-                        "  --demo[=NAME]    begin with a demo: sort (default), copy or text\n"
-                        "  --session NAME   record in this session, and continue it if it exists\n"
-                        "                   (headless)\n"
-                        "  --no-session     record nothing (by default the workbench records)\n"
-                        "  --json           print every event as one JSON object per line (headless)\n"
-                        "  --plain          lines instead of a screen: for screen readers and dumb\n"
-                        "                   terminals\n"
-                        "  --backend NAME   device: cpu (default), cuda, cuda:N, auto; also with a mode,\n"
-                        "                   'cuda mode=ref', as in the command backend. A session uses\n"
-                        "                   it if its own device is missing\n"
-                        "  --threads N      threads of the cpu backend; 0, the default: all processors\n"
-                        "  --manual         print the manual page (troff)\n"
-                        "  --reference      print a page for each command and encoding (Markdown)\n"
-                        "  --version, --help\n"
-                        "\n"
-                        "pewter -c help lists the commands.\n";
+const char pw_usage[] =
+    "usage: pewter [options] [SESSION]\n"
+    "           the workbench; a session continues where it ended, a new name makes\n"
+    "           one, and of a packed one the recording is shown\n"
+    "       pewter [options] run FILE|-           run a script, without a screen\n"
+    "       pewter [options] -c 'COMMANDS'        the same, from the command line\n"
+    "       pewter replay SESSION                 show a recording at any moment;\n"
+    "                                             --plain and --json print it\n"
+    "       pewter replay SESSION -c 'COMMANDS'   without a screen: goto, show,\n"
+    "                          screenshot, export figure|cast|events|session\n"
+    "       pewter replay SESSION --from STEP     continue from STEP, as a new\n"
+    "                                             session; also with -c\n"
+    "       pewter replay SESSION --verify [--from STEP]\n"
+    "           re-run it, from the beginning or from STEP, and compare every bit\n"
+    "       pewter sessions [FOLDER]              list the recorded sessions\n"
+    "       pewter devices                        list the devices for training\n"
+    "       pewter session pack NAME -o FILE      write a session as one file\n"
+    "       pewter session unpack FILE [-o NAME]  restore a session from such a file\n"
+    "       pewter session delete NAME            delete it; refused while open\n"
+    "       pewter study VERB NAME ...            experiments over arms, tasks and seeds:\n"
+    "           new, run, status, stop, report, add, list ('help study' explains)\n"
+    "\n"
+    "  -c COMMANDS      commands, separated by ';' or new lines\n"
+    "  --demo[=NAME]    begin with a demo: sort (default), copy or text\n"
+    "  --session NAME   record in this session, and continue it if it exists\n"
+    "                   (headless)\n"
+    "  --no-session     record nothing (by default the workbench records)\n"
+    "  --json           print every event as one JSON object per line (headless)\n"
+    "  --plain          lines instead of a screen: for screen readers and dumb\n"
+    "                   terminals\n"
+    "  --backend NAME   device: cpu (default), cuda, cuda:N, auto; also with a mode,\n"
+    "                   'cuda mode=ref', as in the command backend. A session uses\n"
+    "                   it if its own device is missing\n"
+    "  --threads N      threads of the cpu backend; 0, the default: all processors\n"
+    "  --manual         print the manual page (troff)\n"
+    "  --reference      print a page for each command and encoding (Markdown)\n"
+    "  --version, --help\n"
+    "\n"
+    "pewter -c help lists the commands.\n";
 
 enum {
     DEMO = 256,
@@ -134,9 +137,15 @@ static enum pw_code read_flags(struct pw_options *o, bool *verify, int argc, cha
 static enum pw_code read_words(struct pw_options *o, int n, char **word, struct pw_err *err)
 {
     const char *verb = n > 0 ? word[0] : "";
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n && strcmp(verb, "study") != 0; i++)
         if (word[i][0] == '\0')
             return fail(err, "%s is empty", n > 1 ? "a word" : "the session's name");
+    if (strcmp(verb, "study") == 0) {
+        o->verb = PW_VERB_STUDY;
+        o->words = word + 1;
+        o->n_words = n - 1;
+        return PW_OK;
+    }
     bool session = strcmp(verb, "session") == 0;
     int most = session                                                                                    ? 3
                : strcmp(verb, "run") == 0 || strcmp(verb, "replay") == 0 || strcmp(verb, "sessions") == 0 ? 2
@@ -149,7 +158,7 @@ static enum pw_code read_words(struct pw_options *o, int n, char **word, struct 
         return about != NULL ? PW_OK : fail(err, "%s needs one FILE, or - for standard input", verb);
     }
     if (n > most && most == 1 && strcmp(verb, "devices") != 0) /* a word followed by another word is a verb */
-        return fail(err, "no verb '%s'; there are run, replay, session, sessions, devices", verb);
+        return fail(err, "no verb '%s'; there are run, replay, session, sessions, study, devices", verb);
     if (n > most)
         return fail(err, "'%s': too many words", word[n - 1]);
     if (strcmp(verb, "sessions") == 0) {

@@ -15,6 +15,7 @@ enum pw_verb {
     PW_VERB_PACK,
     PW_VERB_UNPACK,
     PW_VERB_DELETE,
+    PW_VERB_STUDY,
     PW_VERB_HELP,
     PW_VERB_VERSION,
     PW_VERB_MANUAL,
@@ -31,7 +32,9 @@ struct pw_options {
     bool must_exist;             /* fail if the session does not exist */
     bool named; /* set by `pewter NAME`: a missing session is created, unless NAME seems to be a mistake */
     bool fresh; /* main found that the named session is missing, and creates it */
-    const char *output;           /* file or session name of -o, for `session pack` and `unpack` */
+    const char *output; /* file or session name of -o, for `session pack` and `unpack` */
+    char **words;       /* of `study`, [n_words] without the verb itself */
+    int n_words;
     const char *demo;             /* --demo: "sort" or the given name; the demo to start with */
     int64_t from;                 /* replay: step to take over from, or to verify from. -1: not given */
     bool unrecorded, json, plain; /* --no-session, --json, --plain */

@@ -144,3 +144,13 @@ void pw_holm(double *adjusted, const double *p, int n)
         adjusted[i] = adjusted[i] < 1.0 ? adjusted[i] : 1.0;
     }
 }
+
+double pw_reciprocal_rank(const double *x, int n, int i)
+{
+    int better = 0, same = 0;
+    for (int k = 0; k < n; k++) {
+        better += x[k] > x[i];
+        same += x[k] == x[i];
+    }
+    return 1 / (better + (same + 1) / 2.0);
+}

@@ -43,4 +43,9 @@ struct pw_interval pw_mean_interval(const double *x, int n);
  * the largest of (n - j) * p_j for j <= i, at most 1. adjusted [n] must not overlap p. */
 void pw_holm(double *adjusted, const double *p, int n);
 
+/* 1 over the rank of entry i of x [n], where the largest has rank 1. Equal entries share the mean of their
+ * ranks.
+ */
+double pw_reciprocal_rank(const double *x, int n, int i);
+
 #endif

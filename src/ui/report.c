@@ -1,5 +1,6 @@
 /* report.c - prints events as lines of text: results, without intermediate states. */
 #include "ui/report.h"
+#include "plot/finding_text.h"
 #include "plot/names.h"
 
 #include "base/maths.h"
@@ -424,7 +425,7 @@ void pw_report_event(FILE *out, const struct pw_event *e, const struct pw_snapsh
         break;
     case PW_EV_FINDING:
         if (!json)
-            pw_report_finding(out, &e->u.finding);
+            pw_finding_print(out, &e->u.finding);
         break;
     case PW_EV_STATE:
         if (!json && s->state.run != PW_RUN_IDLE && e->u.state.run == PW_RUN_IDLE)

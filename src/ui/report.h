@@ -24,7 +24,4 @@ void pw_report_failing(FILE *out, const struct pw_ev_failing *v, int arm, int re
 void pw_report_table(FILE *out, const struct pw_ev_table *t, int arm, int replica,
                      const struct pw_snapshot *s);
 
-/* Prints a finding: its title, tables, plots as tables, and claims with their verdicts. */
-void pw_report_finding(FILE *out, const struct pw_finding *f);
-
 #endif

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "plot/finding_text.h"
 #include "ui/panes/findings.h"
 #include "ui/report.h"
 #include "ui/search.h"
@@ -335,7 +336,7 @@ static void words(FILE *out, const struct pw_ui *ui)
     }
     if (v->arm > 0)
         fprintf(out, "arm %d at step %lld, ", v->arm, (long long)v->step);
-    pw_report_finding(out, &v->f);
+    pw_finding_print(out, &v->f);
 }
 
 /* ---- search: titles, names, claims, page by page */

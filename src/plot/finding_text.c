@@ -1,8 +1,8 @@
-/* report_finding.c - prints a finding: tables and plots as columns, maps by their size, claims with verdicts.
+/* finding_text.c - prints a finding: tables and plots as columns, maps by their size, claims with verdicts.
  */
 #include <string.h>
 
-#include "ui/report.h"
+#include "plot/finding_text.h"
 
 #include "base/text.h"
 
@@ -73,7 +73,7 @@ static void print_plot(FILE *out, const struct pw_finding *f, const struct pw_bl
     }
 }
 
-void pw_report_finding(FILE *out, const struct pw_finding *f)
+void pw_finding_print(FILE *out, const struct pw_finding *f)
 {
     fprintf(out, "%s: %s\n", f->name, f->title);
     for (int i = 0; i < f->n_blocks; i++) {

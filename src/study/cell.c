@@ -1,0 +1,50 @@
+/* cell.c - the script of a cell, and its name. */
+#include <string.h>
+
+#include "base/sha256.h"
+#include "study/study.h"
+
+void pw_cell_setup(const struct pw_study *s, int arm, int task, int seed, struct pw_str *out)
+{
+    int e = arm % s->races.n, o = arm / s->races.n % s->optims.n, m = arm / s->races.n / s->optims.n;
+    pw_str_add(out, "seed %d\n", s->first + seed);
+    pw_str_add(out, "task %s\n", s->tasks.items[task]);
+    pw_str_add(out, "model %s\n", s->models.items[m]);
+    pw_str_add(out, "pe %s\n", s->races.items[e]);
+    if (s->optims.items[o][0] != '\0')
+        pw_str_add(out, "optim %s\n", s->optims.items[o]);
+}
+
+void pw_cell_measure(const struct pw_study *s, struct pw_str *out)
+{
+    pw_str_add(out, "eval %s\ndigest\n", s->eval);
+}
+
+struct pw_cell pw_cell_of(const struct pw_study *s, int arm, int task, int seed)
+{
+    struct pw_cell cell = {.arm = arm, .task = task, .seed = seed};
+    struct pw_str script = {0};
+    uint8_t sha[32];
+    char text[65];
+    pw_cell_setup(s, arm, task, seed, &script);
+    pw_str_add(&script, "train\n");
+    pw_cell_measure(s, &script);
+    pw_str_add(&script, "# pewter %s\n", PEWTER_VERSION);
+    pw_sha256_of(sha, script.s, script.len);
+    pw_sha256_text(text, sha);
+    memcpy(cell.id, text, PW_STUDY_ID - 1);
+    pw_str_fini(&script);
+    return cell;
+}
+
+bool pw_cell_find(const struct pw_study *s, const char *id, struct pw_cell *cell)
+{
+    for (int seed = 0; seed < s->seeds_max; seed++)
+        for (int task = 0; task < s->tasks.n; task++)
+            for (int arm = 0; arm < s->n_arms; arm++) {
+                *cell = pw_cell_of(s, arm, task, seed);
+                if (strcmp(cell->id, id) == 0)
+                    return true;
+            }
+    return false;
+}
