@@ -4,7 +4,7 @@
 #include "base/sha256.h"
 #include "study/study.h"
 
-void pw_cell_setup(const struct pw_study *s, int arm, int task, int seed, struct pw_str *out)
+void pw_study_cell_setup(const struct pw_study *s, int arm, int task, int seed, struct pw_str *out)
 {
     int e = arm % s->races.n, o = arm / s->races.n % s->optims.n, m = arm / s->races.n / s->optims.n;
     pw_str_add(out, "seed %d\n", s->first + seed);
@@ -15,20 +15,20 @@ void pw_cell_setup(const struct pw_study *s, int arm, int task, int seed, struct
         pw_str_add(out, "optim %s\n", s->optims.items[o]);
 }
 
-void pw_cell_measure(const struct pw_study *s, struct pw_str *out)
+void pw_study_cell_measure(const struct pw_study *s, struct pw_str *out)
 {
     pw_str_add(out, "eval %s\ndigest\n", s->eval);
 }
 
-struct pw_cell pw_cell_of(const struct pw_study *s, int arm, int task, int seed)
+struct pw_study_cell pw_study_cell_of(const struct pw_study *s, int arm, int task, int seed)
 {
-    struct pw_cell cell = {.arm = arm, .task = task, .seed = seed};
+    struct pw_study_cell cell = {.arm = arm, .task = task, .seed = seed};
     struct pw_str script = {0};
     uint8_t sha[32];
     char text[65];
-    pw_cell_setup(s, arm, task, seed, &script);
+    pw_study_cell_setup(s, arm, task, seed, &script);
     pw_str_add(&script, "train\n");
-    pw_cell_measure(s, &script);
+    pw_study_cell_measure(s, &script);
     pw_str_add(&script, "# pewter %s\n", PEWTER_VERSION);
     pw_sha256_of(sha, script.s, script.len);
     pw_sha256_text(text, sha);
@@ -37,12 +37,12 @@ struct pw_cell pw_cell_of(const struct pw_study *s, int arm, int task, int seed)
     return cell;
 }
 
-bool pw_cell_find(const struct pw_study *s, const char *id, struct pw_cell *cell)
+bool pw_study_cell_find(const struct pw_study *s, const char *id, struct pw_study_cell *cell)
 {
     for (int seed = 0; seed < s->seeds_max; seed++)
         for (int task = 0; task < s->tasks.n; task++)
             for (int arm = 0; arm < s->n_arms; arm++) {
-                *cell = pw_cell_of(s, arm, task, seed);
+                *cell = pw_study_cell_of(s, arm, task, seed);
                 if (strcmp(cell->id, id) == 0)
                     return true;
             }

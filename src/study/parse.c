@@ -152,7 +152,7 @@ struct reading {
 
 static enum pw_code read_value(struct reading *r, const char *key, char *value, struct pw_err *err)
 {
-    static const char *const keys[] = {"race", "model", "optim", "task",  "seeds",  "first",
+    static const char *const keys[] = {"race", "model", "optim", "task",   "seeds", "first",
                                        "eval", "ask",   "level", "budget", NULL};
     struct pw_study *s = r->s;
     const char *near;
@@ -200,8 +200,8 @@ static enum pw_code put_statement(void *arg, char *part, struct pw_err *err)
     size_t key = strcspn(part, " \t");
     char *value = part + key + strspn(part + key, " \t");
     part[key] = '\0';
-    enum pw_code code = value[0] == '\0' ? pw_fail(&why, PW_EUSER, "a value is missing")
-                                         : read_value(arg, part, value, &why);
+    enum pw_code code =
+        value[0] == '\0' ? pw_fail(&why, PW_EUSER, "a value is missing") : read_value(arg, part, value, &why);
     return code == PW_OK ? code : pw_fail(err, code, "%.40s: %.400s", part, why.msg);
 }
 
@@ -250,8 +250,8 @@ static enum pw_code put_ask(void *arg, char *part, struct pw_err *err)
     if (a < 0 || b < 0)
         code = pw_fail(err, PW_EUSER, "no arm '%s' in this study", names[a < 0 ? 0 : 1]);
     else if (colon != NULL)
-        code = a != b ? add_ask(s, a, b, err)
-                      : pw_fail(err, PW_EUSER, "'%s' is compared with itself", names[0]);
+        code =
+            a != b ? add_ask(s, a, b, err) : pw_fail(err, PW_EUSER, "'%s' is compared with itself", names[0]);
     else
         for (int i = 0; i < s->n_arms && code == PW_OK; i++)
             code = i != a ? add_ask(s, a, i, err) : PW_OK;
@@ -276,7 +276,8 @@ static enum pw_code ask_all(struct pw_study *s, const char *text, struct pw_err 
 static enum pw_code complete(struct pw_study *s, const char *ask, struct pw_err *err)
 {
     if (s->races.n == 0 || s->tasks.n == 0)
-        return pw_fail(err, PW_EUSER, "a study needs '%s'; for example: race none,t5,alibi; task sort; seeds 10",
+        return pw_fail(err, PW_EUSER,
+                       "a study needs '%s'; for example: race none,t5,alibi; task sort; seeds 10",
                        s->races.n == 0 ? "race" : "task");
     long arms = (long)s->races.n * s->models.n * s->optims.n, cells = arms * s->tasks.n * s->seeds_max;
     if (arms > PW_STUDY_ARMS || cells > PW_STUDY_CELLS)

@@ -95,7 +95,7 @@ enum pw_code pw_study_open(struct pw_study *s, const char *folder, char **text, 
     return code;
 }
 
-void pw_cell_path(struct pw_str *out, const char *folder, const char *id, const char *ending)
+void pw_study_cell_path(struct pw_str *out, const char *folder, const char *id, const char *ending)
 {
     pw_str_add(out, "%s/cells/%s%s", folder, id, ending);
 }

@@ -102,7 +102,8 @@ static void add_curves(struct pw_finding *f, const struct pw_results *r, int tas
 
 static void add_arms(struct pw_finding *f, const struct pw_results *r, int task)
 {
-    static const char *const heads[] = {"seeds", "in range", "beyond", "low", "high", "early", "late", "wrong"};
+    static const char *const heads[] = {"seeds", "in range", "beyond", "low",
+                                        "high",  "early",    "late",   "wrong"};
     int n_heads = is_loss(r, task) ? 5 : 8;
     int b = pw_finding_table(f,
                              is_loss(r, task)
@@ -126,7 +127,8 @@ static void add_arms(struct pw_finding *f, const struct pw_results *r, int task)
     }
 }
 
-static void add_remark(struct pw_finding *f, const struct pw_study *s, const struct pw_judgement *j, bool loss)
+static void add_remark(struct pw_finding *f, const struct pw_study *s, const struct pw_judgement *j,
+                       bool loss)
 {
     const char *a = s->arms[j->a], *b = s->arms[j->b];
     char p[16] = "<0.001";
@@ -141,14 +143,14 @@ static void add_remark(struct pw_finding *f, const struct pw_study *s, const str
         pw_finding_remark(f, "%.60s, %.60s: not comparable (in range below %.2f)", a, b, PW_STUDY_LEARNED);
         break;
     case PW_JUDGED_OPEN:
-        pw_finding_remark(f, "%.60s, %.60s: no difference at this budget (%d seeds, corrected p %s)", a, b, j->n,
-                          p);
+        pw_finding_remark(f, "%.60s, %.60s: no difference at this budget (%d seeds, corrected p %s)", a, b,
+                          j->n, p);
         break;
     case PW_JUDGED_FIRST:
     case PW_JUDGED_SECOND:
-        pw_finding_remark(f, "%.60s is better than %.60s: %.3f (95 %%: %.3f to %.3f)%s, %d seeds, corrected p %s",
-                          first ? a : b, first ? b : a, sign * j->difference.mean, low, high,
-                          loss ? " nats" : "", j->n, p);
+        pw_finding_remark(
+            f, "%.60s is better than %.60s: %.3f (95 %%: %.3f to %.3f)%s, %d seeds, corrected p %s",
+            first ? a : b, first ? b : a, sign * j->difference.mean, low, high, loss ? " nats" : "", j->n, p);
         break;
     }
 }
@@ -161,11 +163,12 @@ static void add_comparisons(struct pw_finding *f, const struct pw_results *r, in
         return;
     struct pw_judgement *j = pw_alloc((size_t)s->n_ask, sizeof *j);
     pw_results_judge(r, task, s->seeds_max, j);
-    int b = pw_finding_table(f,
-                             is_loss(r, task) ? "comparisons of the loss beyond the trained lengths (positive: "
-                                                "the first arm's is lower)"
-                                              : "comparisons of exact match beyond the trained lengths",
-                             s->n_ask, 7);
+    int b =
+        pw_finding_table(f,
+                         is_loss(r, task) ? "comparisons of the loss beyond the trained lengths (positive: "
+                                            "the first arm's is lower)"
+                                          : "comparisons of exact match beyond the trained lengths",
+                         s->n_ask, 7);
     snprintf(f->blocks[b].x, sizeof f->blocks[b].x, "arms");
     for (int k = 0; k < 7; k++)
         pw_finding_col(f, b, k, "%s", heads[k]);
@@ -177,7 +180,8 @@ static void add_comparisons(struct pw_finding *f, const struct pw_results *r, in
                                 j[i].effect,
                                 j[i].n > 0 ? j[i].decision.p : NAN,
                                 j[i].n > 0 ? j[i].decision.corrected : NAN};
-        pw_finding_row(f, b, i, "%d %.8s - %d %.8s", j[i].a + 1, s->arms[j[i].a], j[i].b + 1, s->arms[j[i].b]);
+        pw_finding_row(f, b, i, "%d %.8s - %d %.8s", j[i].a + 1, s->arms[j[i].a], j[i].b + 1,
+                       s->arms[j[i].b]);
         for (int k = 0; k < 7; k++)
             pw_finding_put(f, b, i, k, cells[k]);
     }
@@ -194,8 +198,9 @@ void pw_study_finding(struct pw_finding *f, const struct pw_results *r, const ch
             wanted++;
             there += r->state[i] == PW_CELL_THERE;
         }
-    pw_finding_init(f, name, r->s->tasks.items[task], "%.100s: %d arms, seeds from %d on, %d of at most %d runs",
-                    r->s->tasks.items[task], r->s->n_arms, r->s->first, there, wanted);
+    pw_finding_init(f, name, r->s->tasks.items[task],
+                    "%.100s: %d arms, seeds from %d on, %d of at most %d runs", r->s->tasks.items[task],
+                    r->s->n_arms, r->s->first, there, wanted);
     add_curves(f, r, task);
     add_arms(f, r, task);
     add_comparisons(f, r, task);
@@ -223,8 +228,8 @@ bool pw_study_ranks(struct pw_finding *f, const struct pw_results *r, const char
     if (counted < 2)
         return false;
     pw_finding_init(f, name, "ranks", "mean reciprocal rank over %d tasks", counted);
-    int b = pw_finding_table(f, "by the mean beyond the trained lengths; equal arms share the mean of their ranks",
-                             n_arms, 1);
+    int b = pw_finding_table(
+        f, "by the mean beyond the trained lengths; equal arms share the mean of their ranks", n_arms, 1);
     pw_finding_col(f, b, 0, "mean 1/rank");
     for (int a = 0; a < n_arms; a++) {
         pw_finding_row(f, b, a, "%d %s", a + 1, r->s->arms[a]);

@@ -53,17 +53,19 @@ void pw_study_print(FILE *out, const struct pw_results *r, const char *name, con
     char digest[65];
     fprintf(out, "study %s\n\n", name);
     for_findings(r, name, print_one, out);
-    fprintf(out, "Method: each seed gives every arm the same initial values, batches and evaluation samples. The "
-                 "test bets on the signs of the\ndifferences (e-process), so it holds however often it is looked "
-                 "at; level %g for all comparisons of a task together (Holm).\nIn range: trained lengths. "
-                 "Beyond: all longer lengths, each with the same weight.\n\n",
+    fprintf(out,
+            "Method: each seed gives every arm the same initial values, batches and evaluation samples. The "
+            "test bets on the signs of the\ndifferences (e-process), so it holds however often it is looked "
+            "at; level %g for all comparisons of a task together (Holm).\nIn range: trained lengths. "
+            "Beyond: all longer lengths, each with the same weight.\n\n",
             r->s->level);
     digest_of(digest, r);
     fprintf(out, "cells: %d there, %d failed, %d at most; training steps: %lld\n", r->there, r->broken, r->n,
             (long long)r->steps);
     fprintf(out, "weights: sha256 %s\n", digest);
     fprintf(out, "cost: %.0f s of computing\n\n", r->seconds);
-    fprintf(out, "To make it again (pewter %s): pewter study new NAME FILE, then pewter study run NAME; FILE:\n\n",
+    fprintf(out,
+            "To make it again (pewter %s): pewter study new NAME FILE, then pewter study run NAME; FILE:\n\n",
             PEWTER_VERSION);
     fputs(text, out);
 }
@@ -72,7 +74,7 @@ void pw_study_csv(struct pw_str *out, const struct pw_results *r)
 {
     pw_str_add(out, "cell,arm,task,seed,length,trained,samples,exact,early,late,wrong,loss,steps,digest\n");
     for (int i = 0; i < r->n; i++) {
-        const struct pw_cell *c = &r->cells[i];
+        const struct pw_study_cell *c = &r->cells[i];
         const struct pw_result *x = &r->results[i];
         for (int k = 0; r->state[i] == PW_CELL_THERE && k < x->n; k++) {
             const struct pw_result_row *row = &x->rows[k];
@@ -90,7 +92,8 @@ void pw_study_csv(struct pw_str *out, const struct pw_results *r)
 /* ---- files */
 
 /* Draws a finding. The figure reads it from a snapshot. */
-static enum pw_code draw(struct pw_figure_drawn *d, const char *path, struct pw_finding *f, struct pw_err *err)
+static enum pw_code draw(struct pw_figure_drawn *d, const char *path, struct pw_finding *f,
+                         struct pw_err *err)
 {
     struct pw_figure_options o;
     struct pw_snapshot *s = pw_snapshot_new();
@@ -99,6 +102,7 @@ static enum pw_code draw(struct pw_figure_drawn *d, const char *path, struct pw_
         if (strcmp(pw_figure_names[i], "findings") == 0)
             o.pane = i;
     s->findings[0].f = *f;
+    s->findings[0].f_seq = 1;
     enum pw_code code = pw_figure_draw(d, path, s, &o, err);
     s->findings[0].f = (struct pw_finding){0}; /* the caller's */
     pw_snapshot_free(s);
@@ -127,7 +131,8 @@ static enum pw_code write_pictures(const char *to, const struct pw_results *r, c
     return code;
 }
 
-static enum pw_code write_file(const char *to, const char *name, const struct pw_str *text, struct pw_err *err)
+static enum pw_code write_file(const char *to, const char *name, const struct pw_str *text,
+                               struct pw_err *err)
 {
     char path[PW_STUDY_PATH + 32];
     struct pw_file *f;
@@ -249,10 +254,11 @@ enum pw_code pw_study_html(struct pw_str *out, const struct pw_results *r, const
     struct pw_str plain = {0};
     pw_str_add(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>");
     put_xml(out, name);
-    pw_str_add(out, "</title>\n<style>body{font-family:sans-serif;max-width:60em;margin:2em auto;padding:0 1em}"
-                    "table{border-collapse:collapse}td,th{padding:.2em .7em;text-align:right;border-bottom:1px "
-                    "solid #ccc}td:first-child{text-align:left}pre{background:#f4f4f4;padding:1em;overflow:auto}"
-                    "</style></head><body>\n<h1>");
+    pw_str_add(out,
+               "</title>\n<style>body{font-family:sans-serif;max-width:60em;margin:2em auto;padding:0 1em}"
+               "table{border-collapse:collapse}td,th{padding:.2em .7em;text-align:right;border-bottom:1px "
+               "solid #ccc}td:first-child{text-align:left}pre{background:#f4f4f4;padding:1em;overflow:auto}"
+               "</style></head><body>\n<h1>");
     put_xml(out, name);
     pw_str_add(out, "</h1>\n");
     for_findings(r, name, put_finding, &page);

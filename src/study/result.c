@@ -107,7 +107,7 @@ enum pw_code pw_result_write(const char *folder, const struct pw_result *r, stru
 {
     struct pw_str path = {0};
     struct pw_file *f;
-    pw_cell_path(&path, folder, r->id, ".json");
+    pw_study_cell_path(&path, folder, r->id, ".json");
     enum pw_code code = pw_file_create(&f, path.s, err);
     pw_str_fini(&path);
     if (code != PW_OK)
@@ -157,7 +157,7 @@ enum pw_code pw_result_read(struct pw_result *r, const char *folder, const char 
     struct pw_str path = {0};
     char *text = NULL;
     size_t size;
-    pw_cell_path(&path, folder, id, ".json");
+    pw_study_cell_path(&path, folder, id, ".json");
     enum pw_code code = pw_file_read(path.s, FILE_MAX, &text, &size, err);
     if (code == PW_OK && !parse(r, text, id)) {
         pw_result_fini(r);

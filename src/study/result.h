@@ -7,8 +7,8 @@
 
 #define PW_RESULT_LENGTHS 256
 
-/* One evaluated length. Counts are of samples; early, late and wrong are the kinds of errors: the answer ended
- * too early, too late, or has a wrong token. loss: nats per token, of running text; else NaN. */
+/* One evaluated length. Counts are of samples; early, late and wrong are the kinds of errors: the answer
+ * ended too early, too late, or has a wrong token. loss: nats per token, of running text; else NaN. */
 struct pw_result_row {
     int length;
     bool trained; /* within the trained lengths */
@@ -38,8 +38,8 @@ void pw_result_line(struct pw_result_reader *reader, const char *line);
 enum pw_code pw_result_write(const char *folder, const struct pw_result *r, struct pw_err *err);
 enum pw_code pw_result_read(struct pw_result *r, const char *folder, const char *id, struct pw_err *err);
 
-/* Exact match over the trained lengths, or beyond them; of running text minus the loss, so that more is better.
- * NaN: no such length was evaluated. */
+/* Exact match over the trained lengths, or beyond them; of running text minus the loss, so that more is
+ * better. NaN: no such length was evaluated. */
 double pw_result_mean(const struct pw_result *r, bool trained);
 /* Is it the loss of running text? */
 bool pw_result_is_loss(const struct pw_result *r);

@@ -17,7 +17,7 @@ void pw_results_init(struct pw_results *r, const struct pw_study *s)
     for (int seed = 0; seed < s->seeds_max; seed++)
         for (int task = 0; task < s->tasks.n; task++)
             for (int arm = 0; arm < s->n_arms; arm++)
-                r->cells[pw_results_at(r, arm, task, seed)] = pw_cell_of(s, arm, task, seed);
+                r->cells[pw_results_at(r, arm, task, seed)] = pw_study_cell_of(s, arm, task, seed);
 }
 
 void pw_results_fini(struct pw_results *r)
@@ -39,7 +39,7 @@ static bool is_file(const char *folder, const char *id, const char *ending)
 {
     struct pw_str path = {0};
     struct stat st;
-    pw_cell_path(&path, folder, id, ending);
+    pw_study_cell_path(&path, folder, id, ending);
     bool there = stat(path.s, &st) == 0;
     pw_str_fini(&path);
     return there;
@@ -48,13 +48,13 @@ static bool is_file(const char *folder, const char *id, const char *ending)
 static bool is_locked(const char *folder, const char *id)
 {
     struct pw_str path = {0};
-    pw_cell_path(&path, folder, id, ".lock");
+    pw_study_cell_path(&path, folder, id, ".lock");
     bool locked = pw_study_locked(path.s) != 0;
     pw_str_fini(&path);
     return locked;
 }
 
-static enum pw_cell_state state_of(struct pw_results *r, const char *folder, int i)
+static enum pw_study_cell_state state_of(struct pw_results *r, const char *folder, int i)
 {
     const char *id = r->cells[i].id;
     struct pw_err err;
@@ -131,12 +131,11 @@ void pw_results_judge(const struct pw_results *r, int task, int seeds, struct pw
     for (int i = 0; i < n; i++) {
         struct pw_judgement *j = &out[i];
         j->decision = decisions[i];
-        j->judged = j->n == 0                       ? PW_JUDGED_NO_DATA
-                    : !learned(r, j->a, task, seeds) || !learned(r, j->b, task, seeds)
-                        ? PW_JUDGED_UNLEARNED
-                    : j->decision.side > 0 ? PW_JUDGED_FIRST
-                    : j->decision.side < 0 ? PW_JUDGED_SECOND
-                                           : PW_JUDGED_OPEN;
+        j->judged = j->n == 0                                                          ? PW_JUDGED_NO_DATA
+                    : !learned(r, j->a, task, seeds) || !learned(r, j->b, task, seeds) ? PW_JUDGED_UNLEARNED
+                    : j->decision.side > 0                                             ? PW_JUDGED_FIRST
+                    : j->decision.side < 0                                             ? PW_JUDGED_SECOND
+                                                                                       : PW_JUDGED_OPEN;
     }
     free(d);
     free(e);
@@ -149,7 +148,7 @@ void pw_results_judge(const struct pw_results *r, int task, int seeds, struct pw
 static bool complete(const struct pw_results *r, int task, int seed, const bool *needs)
 {
     for (int arm = 0; arm < r->s->n_arms; arm++) {
-        enum pw_cell_state state = r->state[pw_results_at(r, arm, task, seed)];
+        enum pw_study_cell_state state = r->state[pw_results_at(r, arm, task, seed)];
         if (needs[arm] && state != PW_CELL_THERE && state != PW_CELL_BROKEN)
             return false;
     }
@@ -170,8 +169,8 @@ static bool spent(const struct pw_results *r, int seeds)
            (r->s->budget_s > 0.0 && seconds >= r->s->budget_s);
 }
 
-/* Which arms does seed number `seed` of a task need? All of the first seeds, then those with an open comparison.
- * Returns whether there is one. */
+/* Which arms does seed number `seed` of a task need? All of the first seeds, then those with an open
+ * comparison. Returns whether there is one. */
 static bool needed(const struct pw_results *r, int task, int seed, struct pw_judgement *judged, bool *needs)
 {
     bool any = false;
@@ -223,7 +222,7 @@ static void want(void *arg, int task, int seed, const bool *needs)
     struct wanting *w = arg;
     for (int arm = 0; arm < w->r->s->n_arms; arm++) {
         int i = pw_results_at(w->r, arm, task, seed);
-        enum pw_cell_state state = w->r->state[i];
+        enum pw_study_cell_state state = w->r->state[i];
         if (needs[arm] && (state == PW_CELL_MISSING || (w->again && state == PW_CELL_BROKEN)))
             w->wanted[w->n++] = i;
     }

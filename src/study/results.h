@@ -8,7 +8,7 @@
 #include "study/result.h"
 
 /* State of a cell. */
-enum pw_cell_state {
+enum pw_study_cell_state {
     PW_CELL_MISSING, /* not begun, or interrupted */
     PW_CELL_RUNS,    /* a process computes it */
     PW_CELL_BROKEN,  /* it failed: cells/ID.txt */
@@ -16,11 +16,11 @@ enum pw_cell_state {
 };
 
 struct pw_results {
-    const struct pw_study *s; /* borrowed */
-    int n;                    /* cells: seeds_max x tasks x arms, in the order seed, task, arm */
-    struct pw_cell *cells;    /* [n] */
-    enum pw_cell_state *state; /* [n] */
-    struct pw_result *results; /* [n], for those that are there */
+    const struct pw_study *s;        /* borrowed */
+    int n;                           /* cells: seeds_max x tasks x arms, in the order seed, task, arm */
+    struct pw_study_cell *cells;     /* [n] */
+    enum pw_study_cell_state *state; /* [n] */
+    struct pw_result *results;       /* [n], for those that are there */
     int there, broken, running;
     int64_t steps; /* of all results */
     double seconds;
@@ -28,8 +28,8 @@ struct pw_results {
 
 void pw_results_init(struct pw_results *r, const struct pw_study *s);
 void pw_results_fini(struct pw_results *r);
-/* Look for results that appeared since the last call, and for cells that run or failed. A result that can't be
- * read counts as failed. */
+/* Look for results that appeared since the last call, and for cells that run or failed. A result that can't
+ * be read counts as failed. */
 void pw_results_read(struct pw_results *r, const char *folder);
 int pw_results_at(const struct pw_results *r, int arm, int task, int seed); /* index of a cell */
 
@@ -53,16 +53,16 @@ struct pw_judgement {
     double effect;                 /* standardised: pw_effect_size */
 };
 
-/* Judge the asked comparisons of a task from its first `seeds` seeds. out [s->n_ask]. The evidence may be looked
- * at after every seed (base/sequential.h). */
+/* Judge the asked comparisons of a task from its first `seeds` seeds. out [s->n_ask]. The evidence may be
+ * looked at after every seed (base/sequential.h). */
 void pw_results_judge(const struct pw_results *r, int task, int seeds, struct pw_judgement *out);
-/* The number of seeds of a task that have been begun by its rule to stop: seeds_min, and one more as long as a
- * comparison is open and the budget lasts. */
+/* The number of seeds of a task that have been begun by its rule to stop: seeds_min, and one more as long as
+ * a comparison is open and the budget lasts. */
 int pw_results_seeds(const struct pw_results *r, int task);
 
-/* ---- the cells that are wanted next, in order. A seed beyond the first seeds_min begins when the one before it
- * is complete, and only for arms with an open comparison. Cells that failed are wanted if `again`. Returns the
- * number; wanted [r->n] gets their indices. */
+/* ---- the cells that are wanted next, in order. A seed beyond the first seeds_min begins when the one before
+ * it is complete, and only for arms with an open comparison. Cells that failed are wanted if `again`. Returns
+ * the number; wanted [r->n] gets their indices. */
 int pw_results_wanted(const struct pw_results *r, bool again, int *wanted);
 
 #endif

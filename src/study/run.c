@@ -30,7 +30,7 @@ struct running {
     struct job jobs[MAX_JOBS];
     int n_jobs, threads, busy, failed;
     int *wanted;
-    int *tries;     /* [cells]: often it was interrupted; TRIES: given up */
+    int *tries; /* [cells]: often it was interrupted; TRIES: given up */
     int lock;
 };
 
@@ -52,7 +52,8 @@ _Noreturn static void compute(struct running *x, int cell, const sigset_t *mask,
     close(x->lock); /* it must not outlive the parent */
     if (getppid() != parent)
         _exit(PW_CELL_INTERRUPTED);
-    _exit((int)pw_cell_run(x->folder, x->s, &x->results.cells[cell], x->how->program, x->threads, &err));
+    _exit(
+        (int)pw_study_cell_run(x->folder, x->s, &x->results.cells[cell], x->how->program, x->threads, &err));
 }
 
 static void start(struct running *x, int cell, const sigset_t *mask)
@@ -78,17 +79,18 @@ static bool runs(const struct running *x, int cell)
     return false;
 }
 
-static void print_end(struct running *x, int cell, enum pw_cell_end end)
+static void print_end(struct running *x, int cell, enum pw_study_cell_end end)
 {
-    const struct pw_cell *c = &x->results.cells[cell];
+    const struct pw_study_cell *c = &x->results.cells[cell];
     const struct pw_result *r = &x->results.results[cell];
     if (x->how->out == NULL)
         return;
     fprintf(x->how->out, "%d of %d  %s  %s  seed %d  ", x->results.there, x->results.n, x->s->arms[c->arm],
             x->s->tasks.items[c->task], x->s->first + c->seed);
     if (end == PW_CELL_DONE && x->results.state[cell] == PW_CELL_THERE)
-        fprintf(x->how->out, pw_result_is_loss(r) ? "loss in range %.3f, beyond %.3f, %.1f s\n"
-                                                  : "in range %.3f, beyond %.3f, %.1f s\n",
+        fprintf(x->how->out,
+                pw_result_is_loss(r) ? "loss in range %.3f, beyond %.3f, %.1f s\n"
+                                     : "in range %.3f, beyond %.3f, %.1f s\n",
                 fabs(pw_result_mean(r, true)), fabs(pw_result_mean(r, false)), r->seconds);
     else
         fprintf(x->how->out, "%s\n",
@@ -107,13 +109,14 @@ static void reap(struct running *x)
             struct job *job = &x->jobs[i];
             if (job->pid != pid)
                 continue;
-            enum pw_cell_end end = WIFEXITED(status) && WEXITSTATUS(status) <= PW_CELL_FAILED
-                                       ? (enum pw_cell_end)WEXITSTATUS(status)
-                                       : PW_CELL_INTERRUPTED;
+            enum pw_study_cell_end end = WIFEXITED(status) && WEXITSTATUS(status) <= PW_CELL_FAILED
+                                             ? (enum pw_study_cell_end)WEXITSTATUS(status)
+                                             : PW_CELL_INTERRUPTED;
             job->pid = 0;
             x->busy--;
             x->tries[job->cell] += end == PW_CELL_DONE ? 0 : end == PW_CELL_INTERRUPTED ? 1 : TRIES;
-            x->failed += end == PW_CELL_FAILED || (end == PW_CELL_INTERRUPTED && x->tries[job->cell] == TRIES);
+            x->failed +=
+                end == PW_CELL_FAILED || (end == PW_CELL_INTERRUPTED && x->tries[job->cell] == TRIES);
             pw_results_read(&x->results, x->folder);
             print_end(x, job->cell, end);
         }

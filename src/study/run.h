@@ -1,9 +1,9 @@
 /* run.h - compute the cells of a study: one cell in this process, or all of them in child processes.
  *
  * A cell is a run of pewter without a screen that records a session, so a cell that was interrupted, by any
- * signal or by a loss of power, continues from its last checkpoint with the same bits. The children get SIGTERM
- * when their parent ends in any way (PR_SET_PDEATHSIG), and end in order. The processes are single-threaded;
- * call these functions from the main thread. */
+ * signal or by a loss of power, continues from its last checkpoint with the same bits. The children get
+ * SIGTERM when their parent ends in any way (PR_SET_PDEATHSIG), and end in order. The processes are
+ * single-threaded; call these functions from the main thread. */
 #ifndef PW_STUDY_RUN_H
 #define PW_STUDY_RUN_H
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "study/results.h"
 
 /* The end of a cell's run. */
-enum pw_cell_end {
+enum pw_study_cell_end {
     PW_CELL_DONE,        /* its result is there, now or before */
     PW_CELL_ELSEWHERE,   /* another process computes it */
     PW_CELL_INTERRUPTED, /* by a signal: it continues when it is run again */
@@ -20,8 +20,9 @@ enum pw_cell_end {
 };
 
 /* Compute a cell. program: the path of pewter; threads: 0 all processors. */
-enum pw_cell_end pw_cell_run(const char *folder, const struct pw_study *s, const struct pw_cell *cell,
-                             const char *program, int threads, struct pw_err *err);
+enum pw_study_cell_end pw_study_cell_run(const char *folder, const struct pw_study *s,
+                                         const struct pw_study_cell *cell, const char *program, int threads,
+                                         struct pw_err *err);
 
 /* How `study run` computes. */
 struct pw_study_run {
@@ -31,7 +32,8 @@ struct pw_study_run {
 };
 /* Compute cells until nothing is wanted (results.h), in the order of seeds. *failed: cells that failed. A
  * second run of the same study is refused. Returns PW_ECANCEL after SIGTERM, SIGINT or SIGHUP. */
-enum pw_code pw_study_run(const char *folder, const struct pw_study_run *run, int *failed, struct pw_err *err);
+enum pw_code pw_study_run(const char *folder, const struct pw_study_run *run, int *failed,
+                          struct pw_err *err);
 /* End `study run` of this folder on this machine. *pid: its process; 0: none ran. */
 enum pw_code pw_study_stop(const char *folder, long *pid, struct pw_err *err);
 

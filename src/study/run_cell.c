@@ -19,7 +19,7 @@
 /* A cell while it is computed. */
 struct computing {
     const char *folder, *program;
-    const struct pw_cell *cell;
+    const struct pw_study_cell *cell;
     int threads;
     struct pw_str session; /* its path */
     struct pw_result_reader reader;
@@ -62,7 +62,7 @@ static enum pw_code run_script(struct computing *c, const char *script, int *sta
     char *name, *line = NULL, text[4096];
     size_t cap = 0;
     struct pw_str path = {0};
-    pw_cell_path(&path, c->folder, c->cell->id, ".messages");
+    pw_study_cell_path(&path, c->folder, c->cell->id, ".messages");
     enum pw_code code = pw_file_scratch(&scratch, &name, path.s, err);
     pw_str_fini(&path);
     if (code != PW_OK)
@@ -86,7 +86,8 @@ static enum pw_code run_script(struct computing *c, const char *script, int *sta
     fclose(in);
     while (waitpid(pid, status, 0) < 0 && errno == EINTR) {
     }
-    off_t size = lseek(scratch, 0, SEEK_END), from = size > (off_t)sizeof text - 1 ? size - (off_t)sizeof text + 1 : 0;
+    off_t size = lseek(scratch, 0, SEEK_END),
+          from = size > (off_t)sizeof text - 1 ? size - (off_t)sizeof text + 1 : 0;
     ssize_t n = pread(scratch, text, sizeof text - 1, from);
     text[n > 0 ? n : 0] = '\0';
     last_line(why, 512, text);
@@ -111,8 +112,8 @@ static bool take_command(void *arg, struct pw_event *e)
     return !p->trains;
 }
 
-/* Has the session come to the training, so that it continues? Otherwise it is deleted: preparing a model again
- * takes no time. */
+/* Has the session come to the training, so that it continues? Otherwise it is deleted: preparing a model
+ * again takes no time. */
 static bool continues(const struct computing *c)
 {
     struct stat st;
@@ -134,12 +135,12 @@ static bool continues(const struct computing *c)
 
 /* ---- the cell */
 
-static enum pw_cell_end fail(const struct computing *c, const char *why)
+static enum pw_study_cell_end fail(const struct computing *c, const char *why)
 {
     struct pw_str path = {0};
     struct pw_file *f;
     struct pw_err err;
-    pw_cell_path(&path, c->folder, c->cell->id, ".txt");
+    pw_study_cell_path(&path, c->folder, c->cell->id, ".txt");
     if (pw_file_create(&f, path.s, &err) == PW_OK) {
         fprintf(pw_file_stream(f), "%s\n", why);
         pw_file_commit(f, &err);
@@ -155,24 +156,24 @@ static bool interrupted(int status)
 }
 
 /* Trains, or continues to train, to the end of the schedule. */
-static enum pw_cell_end train(struct computing *c, const struct pw_study *s, char why[512])
+static enum pw_study_cell_end train(struct computing *c, const struct pw_study *s, char why[512])
 {
     struct pw_err err;
     struct pw_str script = {0};
     int status;
     bool more = continues(c);
     if (!more)
-        pw_cell_setup(s, c->cell->arm, c->cell->task, c->cell->seed, &script);
+        pw_study_cell_setup(s, c->cell->arm, c->cell->task, c->cell->seed, &script);
     pw_str_add(&script, "train\n");
     if (!more)
-        pw_cell_measure(s, &script);
+        pw_study_cell_measure(s, &script);
     enum pw_code code = run_script(c, script.s, &status, why, &err);
     pw_str_clear(&script);
-    /* What a session asked for before it was interrupted comes to its end when it is opened; then `train` fails,
-     * because nothing is left to train. So the measurement is a run of its own. */
+    /* What a session asked for before it was interrupted comes to its end when it is opened; then `train`
+     * fails, because nothing is left to train. So the measurement is a run of its own. */
     if (code == PW_OK && more && !interrupted(status)) {
         pw_str_add(&script, "task %s\n", s->tasks.items[c->cell->task]); /* emits the trained lengths */
-        pw_cell_measure(s, &script);
+        pw_study_cell_measure(s, &script);
         code = run_script(c, script.s, &status, why, &err);
     }
     pw_str_fini(&script);
@@ -190,7 +191,7 @@ static enum pw_cell_end train(struct computing *c, const struct pw_study *s, cha
     return PW_CELL_FAILED;
 }
 
-static enum pw_cell_end compute(struct computing *c, const struct pw_study *s, struct pw_err *err)
+static enum pw_study_cell_end compute(struct computing *c, const struct pw_study *s, struct pw_err *err)
 {
     struct pw_result *r = pw_alloc(1, sizeof *r);
     struct pw_str path = {0};
@@ -198,13 +199,13 @@ static enum pw_cell_end compute(struct computing *c, const struct pw_study *s, s
     double begin = pw_now();
     pw_text_copy(r->id, sizeof r->id, c->cell->id);
     c->reader = (struct pw_result_reader){.r = r};
-    enum pw_cell_end end = train(c, s, why);
+    enum pw_study_cell_end end = train(c, s, why);
     r->seconds = pw_now() - begin;
     if (end == PW_CELL_DONE && pw_result_write(c->folder, r, err) != PW_OK) {
         pw_text_copy(why, sizeof why, err->msg);
         end = PW_CELL_FAILED;
     }
-    pw_cell_path(&path, c->folder, c->cell->id, ".txt");
+    pw_study_cell_path(&path, c->folder, c->cell->id, ".txt");
     if (end == PW_CELL_DONE) {
         pw_session_remove(c->session.s);
         unlink(path.s);
@@ -218,16 +219,17 @@ static enum pw_cell_end compute(struct computing *c, const struct pw_study *s, s
     return end;
 }
 
-enum pw_cell_end pw_cell_run(const char *folder, const struct pw_study *s, const struct pw_cell *cell,
-                             const char *program, int threads, struct pw_err *err)
+enum pw_study_cell_end pw_study_cell_run(const char *folder, const struct pw_study *s,
+                                         const struct pw_study_cell *cell, const char *program, int threads,
+                                         struct pw_err *err)
 {
     struct computing c = {.folder = folder, .program = program, .cell = cell, .threads = threads};
     struct pw_str lock = {0}, result = {0};
     struct stat st;
-    enum pw_cell_end end = PW_CELL_DONE;
-    pw_cell_path(&lock, folder, cell->id, ".lock");
-    pw_cell_path(&result, folder, cell->id, ".json");
-    pw_cell_path(&c.session, folder, cell->id, ".pewter");
+    enum pw_study_cell_end end = PW_CELL_DONE;
+    pw_study_cell_path(&lock, folder, cell->id, ".lock");
+    pw_study_cell_path(&result, folder, cell->id, ".json");
+    pw_study_cell_path(&c.session, folder, cell->id, ".pewter");
     int fd = pw_study_lock(lock.s, err);
     if (fd == -1)
         end = PW_CELL_ELSEWHERE;

@@ -1,5 +1,5 @@
-/* study.h - a study: which arms, tasks and seeds are trained, how they are measured, and which comparisons are
- * asked. It is a text of statements, separated by ';' or new lines; '#' begins a comment:
+/* study.h - a study: which arms, tasks and seeds are trained, how they are measured, and which comparisons
+ * are asked. It is a text of statements, separated by ';' or new lines; '#' begins a comment:
  *
  *   race none,t5(buckets=8),alibi     encodings, each with options in parentheses; or quoted, for a formula
  *   model tiny                        model shapes, as `model` takes them; default tiny
@@ -58,7 +58,7 @@ struct pw_study {
 };
 
 /* One run. id: 16 hexadecimal digits. */
-struct pw_cell {
+struct pw_study_cell {
     int arm, task, seed;
     char id[PW_STUDY_ID];
 };
@@ -66,20 +66,20 @@ struct pw_cell {
 /* Read the text of a study. On failure *s is empty. pw_study_fini frees the members. */
 enum pw_code pw_study_read(struct pw_study *s, const char *text, struct pw_err *err);
 void pw_study_fini(struct pw_study *s);
-/* Split text at `sep` outside of quotes and parentheses, without blanks around the parts. Calls put(arg, part)
- * for each part, which may be empty. Fails if a quote or parenthesis stays open. */
+/* Split text at `sep` outside of quotes and parentheses, without blanks around the parts. Calls put(arg,
+ * part) for each part, which may be empty. Fails if a quote or parenthesis stays open. */
 enum pw_code pw_study_split(const char *text, const char *sep,
                             enum pw_code (*put)(void *arg, char *part, struct pw_err *err), void *arg,
                             struct pw_err *err);
 
 /* cell.c: append the lines that prepare the model of a cell, one command a line; training and measuring
  * follow. `seed` counts from 0. */
-void pw_cell_setup(const struct pw_study *s, int arm, int task, int seed, struct pw_str *out);
+void pw_study_cell_setup(const struct pw_study *s, int arm, int task, int seed, struct pw_str *out);
 /* Append the lines that measure it after training. */
-void pw_cell_measure(const struct pw_study *s, struct pw_str *out);
+void pw_study_cell_measure(const struct pw_study *s, struct pw_str *out);
 /* The cell with its name. */
-struct pw_cell pw_cell_of(const struct pw_study *s, int arm, int task, int seed);
+struct pw_study_cell pw_study_cell_of(const struct pw_study *s, int arm, int task, int seed);
 /* Find a cell by its name; false: the study has none. */
-bool pw_cell_find(const struct pw_study *s, const char *id, struct pw_cell *cell);
+bool pw_study_cell_find(const struct pw_study *s, const char *id, struct pw_study_cell *cell);
 
 #endif

@@ -1,6 +1,7 @@
 #include "study/verbs.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -28,20 +29,22 @@ struct options {
     long jobs, threads, seeds;
 };
 
-static enum pw_code read_options(struct options *o, int n, char **words, const char *allowed, struct pw_err *err)
+static enum pw_code read_options(struct options *o, int n, char **words, const char *allowed,
+                                 struct pw_err *err)
 {
     *o = (struct options){0};
     for (int i = 0; i < n; i++) {
         char *value = strchr(words[i], '=');
         size_t key = value != NULL ? (size_t)(value - words[i]) : 0;
         bool known = value != NULL && key > 0 && memmem(allowed, strlen(allowed), words[i], key + 1) != NULL;
-        long *number = !known                             ? NULL
+        long *number = !known                                  ? NULL
                        : strncmp(words[i], "jobs=", 5) == 0    ? &o->jobs
                        : strncmp(words[i], "threads=", 8) == 0 ? &o->threads
                        : strncmp(words[i], "seeds=", 6) == 0   ? &o->seeds
                                                                : NULL;
         if (!known)
-            return pw_fail(err, PW_EUSER, "'%s': allowed are %s", words[i], allowed[0] != '\0' ? allowed : "no options");
+            return pw_fail(err, PW_EUSER, "'%s': allowed are %s", words[i],
+                           allowed[0] != '\0' ? allowed : "no options");
         if (number == NULL)
             o->out = value + 1;
         else if (!pw_text_int(value + 1, 1, PW_STUDY_SEEDS, number))
@@ -60,15 +63,15 @@ static enum pw_code try_lines(const struct pw_study *s, const char *program, str
             struct pw_str script = {0};
             char line[512] = "", last[512] = "";
             int ends[2];
-            pw_cell_setup(s, arm, task, 0, &script);
+            pw_study_cell_setup(s, arm, task, 0, &script);
             fflush(NULL);
             pid_t pid = pipe(ends) == 0 ? fork() : -1;
             if (pid == 0) {
                 dup2(ends[1], STDERR_FILENO);
                 close(ends[0]);
                 close(ends[1]);
-                if (freopen("/dev/null", "w", stdout) != NULL)
-                    execl(program, program, "--no-session", "--threads", "1", "-c", script.s, (char *)NULL);
+                dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
+                execl(program, program, "--no-session", "--threads", "1", "-c", script.s, (char *)NULL);
                 _exit(127);
             }
             pw_str_fini(&script);
@@ -76,8 +79,10 @@ static enum pw_code try_lines(const struct pw_study *s, const char *program, str
                 return pw_fail(err, PW_EIO, "no process to check the study");
             close(ends[1]);
             FILE *in = fdopen(ends[0], "r");
-            while (fgets(line, sizeof line, in) != NULL)
+            while (fgets(line, sizeof line, in) != NULL) {
+                line[strcspn(line, "\n")] = 0;
                 pw_text_copy(last, sizeof last, line);
+            }
             fclose(in);
             int status;
             waitpid(pid, &status, 0);
@@ -120,9 +125,9 @@ static enum pw_code make(const char *folder, int n, char **words, const char *pr
     if (code == PW_OK)
         code = pw_study_create(folder, text.s, err);
     if (code == PW_OK)
-        fprintf(out, "%s: %d arms, %d tasks, %d comparisons of each task, %d to %d seeds: %d to %d runs\n", folder,
-                s.n_arms, s.tasks.n, s.n_ask, s.seeds_min, s.seeds_max, s.n_arms * s.tasks.n * s.seeds_min,
-                s.n_arms * s.tasks.n * s.seeds_max);
+        fprintf(out, "%s: %d arms, %d tasks, %d comparisons of each task, %d to %d seeds: %d to %d runs\n",
+                folder, s.n_arms, s.tasks.n, s.n_ask, s.seeds_min, s.seeds_max,
+                s.n_arms * s.tasks.n * s.seeds_min, s.n_arms * s.tasks.n * s.seeds_max);
     pw_study_fini(&s);
     pw_str_fini(&text);
     return code;
@@ -164,7 +169,7 @@ static void print_cells(FILE *out, const struct pw_results *r, int task)
     for (int arm = 0; arm < r->s->n_arms; arm++) {
         fprintf(out, "  %s%*s  ", r->s->arms[arm], width - pw_text_cells(r->s->arms[arm]), "");
         for (int seed = 0; seed < r->s->seeds_max; seed++) {
-            enum pw_cell_state state = r->state[pw_results_at(r, arm, task, seed)];
+            enum pw_study_cell_state state = r->state[pw_results_at(r, arm, task, seed)];
             fputc(state == PW_CELL_MISSING && seed >= seeds ? '-' : ".*x#"[state], out);
         }
         fputc('\n', out);
@@ -174,14 +179,14 @@ static void print_cells(FILE *out, const struct pw_results *r, int task)
 static void print_failures(FILE *out, const struct pw_results *r, const char *folder)
 {
     for (int i = 0; i < r->n; i++) {
-        const struct pw_cell *c = &r->cells[i];
+        const struct pw_study_cell *c = &r->cells[i];
         struct pw_str path = {0};
         char *text = NULL;
         size_t size;
         struct pw_err err;
         if (r->state[i] != PW_CELL_BROKEN)
             continue;
-        pw_cell_path(&path, folder, c->id, ".txt");
+        pw_study_cell_path(&path, folder, c->id, ".txt");
         if (pw_file_read(path.s, 1 << 16, &text, &size, &err) == PW_OK)
             text[strcspn(text, "\n")] = '\0';
         fprintf(out, "failed: %s, %s, seed %d: %s\n", r->s->arms[c->arm], r->s->tasks.items[c->task],
@@ -201,12 +206,15 @@ static enum pw_code status(const char *folder, FILE *out, struct pw_err *err)
     snprintf(lock, sizeof lock, "%s/run.lock", folder);
     long pid = pw_study_locked(lock);
     int *wanted = pw_alloc((size_t)x.r.n, sizeof *wanted), n = pw_results_wanted(&x.r, false, wanted);
-    fprintf(out, "%d of at most %d runs done, %d running, %d failed, %d wanted now; %lld steps, %.0f s of computing\n",
-            x.r.there, x.r.n, x.r.running, x.r.broken, n, (long long)x.r.steps, x.r.seconds);
+    fprintf(
+        out,
+        "%d of at most %d runs done, %d running, %d failed, %d wanted now; %lld steps, %.0f s of computing\n",
+        x.r.there, x.r.n, x.r.running, x.r.broken, n, (long long)x.r.steps, x.r.seconds);
     if (pid != 0)
         fprintf(out, "process %ld runs it\n", pid);
     else
-        fprintf(out, "%s\n", n > 0 ? "nothing runs it here; 'study run' continues" : "nothing is left to run");
+        fprintf(out, "%s\n",
+                n > 0 ? "nothing runs it here; 'study run' continues" : "nothing is left to run");
     for (int task = 0; task < x.s.tasks.n; task++) {
         struct pw_finding f;
         fprintf(out, "%s   (# done, * runs, x failed, . missing, - not needed)\n", x.s.tasks.items[task]);
@@ -222,7 +230,8 @@ static enum pw_code status(const char *folder, FILE *out, struct pw_err *err)
     return PW_OK;
 }
 
-static enum pw_code report(const char *folder, const char *name, const char *to, FILE *out, struct pw_err *err)
+static enum pw_code report(const char *folder, const char *name, const char *to, FILE *out,
+                           struct pw_err *err)
 {
     struct reading x = {0};
     enum pw_code code = open_results(&x, folder, err);
@@ -232,7 +241,8 @@ static enum pw_code report(const char *folder, const char *name, const char *to,
     if (to != NULL)
         code = pw_study_files(to, &x.r, name, x.text, err);
     if (code == PW_OK && to != NULL)
-        fprintf(out, "\nwrote %s/report.html, report.txt, cells.csv, and task1.svg and .pdf of each task\n", to);
+        fprintf(out, "\nwrote %s/report.html, report.txt, cells.csv, and task1.svg and .pdf of each task\n",
+                to);
     close_results(&x);
     return code;
 }
@@ -295,7 +305,8 @@ static enum pw_code list(FILE *out, struct pw_err *err)
 static enum pw_code run(const char *folder, const struct options *o, const char *program, FILE *out,
                         struct pw_err *err)
 {
-    struct pw_study_run how = {.program = program, .jobs = (int)o->jobs, .threads = (int)o->threads, .out = out};
+    struct pw_study_run how = {
+        .program = program, .jobs = (int)o->jobs, .threads = (int)o->threads, .out = out};
     int failed = 0;
     enum pw_code code = pw_study_run(folder, &how, &failed, err);
     if (code == PW_OK && failed > 0)
@@ -307,13 +318,13 @@ static enum pw_code run(const char *folder, const struct options *o, const char 
 static enum pw_code run_cell(const char *folder, const char *id, const char *program, struct pw_err *err)
 {
     struct pw_study s;
-    struct pw_cell cell;
+    struct pw_study_cell cell;
     enum pw_code code = pw_study_open(&s, folder, NULL, err);
     if (code != PW_OK)
         return code;
-    if (!pw_cell_find(&s, id, &cell))
+    if (!pw_study_cell_find(&s, id, &cell))
         code = pw_fail(err, PW_EUSER, "no cell %s in this study", id);
-    else if (pw_cell_run(folder, &s, &cell, program, 0, err) == PW_CELL_FAILED)
+    else if (pw_study_cell_run(folder, &s, &cell, program, 0, err) == PW_CELL_FAILED)
         code = PW_EUSER;
     pw_study_fini(&s);
     return code;
@@ -321,7 +332,8 @@ static enum pw_code run_cell(const char *folder, const char *id, const char *pro
 
 enum pw_code pw_study_verb(int n, char **words, const char *program, FILE *out, struct pw_err *err)
 {
-    static const char *const verbs[] = {"new", "run", "status", "stop", "report", "add", "cell", "list", NULL};
+    static const char *const verbs[] = {"new", "run",  "status", "stop", "report",
+                                        "add", "cell", "list",   NULL};
     char folder[PW_STUDY_PATH];
     const char *verb = n > 0 ? words[0] : "";
     struct options o;
@@ -364,6 +376,8 @@ enum pw_code pw_study_verb(int n, char **words, const char *program, FILE *out, 
                       : pw_fail(err, PW_EUSER, "study cell NAME needs the name of a cell");
     code = pw_study_stop(folder, &pid, err);
     if (code == PW_OK)
-        fprintf(out, pid > 0 ? "process %ld ends; 'study run' continues\n" : "no process runs this study here\n", pid);
+        fprintf(out,
+                pid > 0 ? "process %ld ends; 'study run' continues\n" : "no process runs this study here\n",
+                pid);
     return code;
 }

@@ -1,7 +1,7 @@
 /* verbs.h - the verbs of `study`: new, run, status, stop, report, add, cell, list.
  *
- * `pewter study VERB ...` and the workbench's command `study` both call pw_study_verb. Main thread for `run` and
- * `cell`, which start processes; any thread for the others. */
+ * `pewter study VERB ...` and the workbench's command `study` both call pw_study_verb. Main thread for `run`
+ * and `cell`, which start processes; any thread for the others. */
 #ifndef PW_STUDY_VERBS_H
 #define PW_STUDY_VERBS_H
 #include <stdio.h>
@@ -10,8 +10,8 @@
 
 extern const char pw_study_usage[]; /* a line for each verb */
 
-/* Run the verb of words [n], for example {"status", "NAME"}. program: the path of pewter. Prints to out. Fails
- * with PW_EUSER for wrong words; PW_ECANCEL: stopped by a signal. */
+/* Run the verb of words [n], for example {"status", "NAME"}. program: the path of pewter. Prints to out.
+ * Fails with PW_EUSER for wrong words; PW_ECANCEL: stopped by a signal. */
 enum pw_code pw_study_verb(int n, char **words, const char *program, FILE *out, struct pw_err *err);
 
 #endif

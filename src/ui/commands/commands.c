@@ -17,6 +17,7 @@ const struct pw_command *const pw_ui_commands[] = {
     &pw_ui_cmd_export,
     &pw_ui_cmd_source,
     &pw_ui_cmd_reproduce,
+    &pw_ui_cmd_study,
     &pw_ui_cmd_present,
     &pw_ui_cmd_wait,
     &pw_ui_cmd_set,

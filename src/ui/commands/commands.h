@@ -19,6 +19,7 @@ extern const struct pw_command pw_ui_cmd_press;
 extern const struct pw_command pw_ui_cmd_quit;
 extern const struct pw_command pw_ui_cmd_redo;
 extern const struct pw_command pw_ui_cmd_reproduce;
+extern const struct pw_command pw_ui_cmd_study;
 extern const struct pw_command pw_ui_cmd_screenshot;
 extern const struct pw_command pw_ui_cmd_set;
 extern const struct pw_command pw_ui_cmd_show;

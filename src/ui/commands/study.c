@@ -1,0 +1,196 @@
+/* study.c - experiments over arms, tasks and seeds, which run in processes of their own and outlive the
+ * workbench. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "study/place.h"
+#include "study/verbs.h"
+#include "ui/app.h"
+#include "ui/commands/commands.h"
+
+#define WORDS 40
+
+/* The words of the command, without quotes. */
+struct words {
+    int n;
+    char *word[WORDS], *text;
+    char program[4096];
+};
+
+static void free_words(void *arg)
+{
+    struct words *w = arg;
+    free(w->text);
+    free(w);
+}
+
+/* Splits at blanks outside of quotes, in place. */
+static enum pw_code split(struct words *w, const char *rest, struct pw_err *err)
+{
+    char *to = w->text = pw_text_dup(rest);
+    for (const char *c = rest; *c != '\0';) {
+        char quote = '\0';
+        c += strspn(c, " \t");
+        if (*c == '\0')
+            break;
+        if (w->n == WORDS)
+            return pw_fail(err, PW_EUSER, "study: more than %d words; put the text of a study in quotes", WORDS);
+        w->word[w->n++] = to;
+        for (; *c != '\0' && (quote != '\0' || strchr(" \t", *c) == NULL); c++)
+            if (quote == '\0' && (*c == '"' || *c == '\''))
+                quote = *c;
+            else if (*c == quote)
+                quote = '\0';
+            else
+                *to++ = *c;
+        if (quote != '\0')
+            return pw_fail(err, PW_EUSER, "study: a quote is not closed");
+        c += *c != '\0';
+        *to++ = '\0'; /* at most where the blank was */
+    }
+    return PW_OK;
+}
+
+static enum pw_code find_program(char program[4096], struct pw_err *err)
+{
+    ssize_t n = readlink("/proc/self/exe", program, 4095);
+    program[n > 0 ? n : 0] = '\0';
+    return n > 0 ? PW_OK : pw_fail(err, PW_EIO, "study: /proc/self/exe: %s", strerror(errno));
+}
+
+/* ---- verbs that answer at once, on the disk's thread */
+
+static enum pw_code answer(void *arg, struct pw_str *said, struct pw_err *err)
+{
+    struct words *w = arg;
+    char *text = NULL;
+    size_t n;
+    (void)said;
+    FILE *out = open_memstream(&text, &n);
+    enum pw_code code = pw_study_verb(w->n, w->word, w->program, out, err);
+    fclose(out);
+    free(w->text);
+    w->text = text;
+    return code;
+}
+
+static enum pw_code show(struct pw_app *app, void *arg, struct pw_err *err)
+{
+    struct words *w = arg;
+    (void)err;
+    pw_app_page(app, "Study", w->text[0] != '\0' ? w->text : "no studies; 'help study' says how to make one");
+    free_words(w);
+    return PW_OK;
+}
+
+/* ---- `study run`: a process of its own, which outlives the workbench */
+
+static void become_run(struct words *w, int log)
+{
+    char *argv[WORDS + 3] = {w->program, (char[]){"study"}};
+    sigset_t none;
+    for (int i = 0; i <= w->n; i++) /* with the NULL at the end */
+        argv[i + 2] = i < w->n ? w->word[i] : NULL;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    setsid();
+    if (log >= 0) {
+        dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
+        dup2(log, STDOUT_FILENO);
+        dup2(log, STDERR_FILENO);
+    }
+    execv(w->program, argv);
+    _exit(127);
+}
+
+/* With a screen it runs beside it, and a process between forgets it, so that none waits for it. Without a screen
+ * the script waits. */
+static enum pw_code start_run(struct pw_app *app, struct words *w, struct pw_err *err)
+{
+    char folder[PW_STUDY_PATH], path[PW_STUDY_PATH + 16];
+    int log = -1, status = 0;
+    enum pw_code code = w->n < 2 ? pw_fail(err, PW_EUSER, "study run: the name of the study is missing")
+                                 : pw_study_folder(folder, w->word[1], err);
+    if (code != PW_OK)
+        return code;
+    snprintf(path, sizeof path, "%s/run.log", folder);
+    if (app->screen && (log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600)) < 0)
+        return pw_fail(err, PW_EUSER, "study run: no study '%s'; 'study list' lists them", w->word[1]);
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        if (log >= 0 && fork() != 0)
+            _exit(0);
+        become_run(w, log);
+    }
+    if (log >= 0)
+        close(log);
+    if (pid < 0)
+        return pw_fail(err, PW_EIO, "study run: no process: %s", strerror(errno));
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (log >= 0)
+        pw_app_answer(app, "study %s runs beside the workbench and after it; 'study status %s' looks at it",
+                      w->word[1], w->word[1]);
+    return status == 0 ? PW_OK : pw_fail(err, PW_EUSER, "study run: it failed");
+}
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    struct pw_app *app = ctx;
+    struct words *w = pw_alloc(1, sizeof *w);
+    enum pw_code code = split(w, args->rest, err);
+    if (code == PW_OK)
+        code = find_program(w->program, err);
+    if (code == PW_OK && w->n > 0 && strcmp(w->word[0], "run") == 0) {
+        code = start_run(app, w, err);
+        free_words(w);
+        return code;
+    }
+    if (code == PW_OK && w->n == 0)
+        w->word[w->n++] = (char[]){"list"};
+    if (code != PW_OK) {
+        free_words(w);
+        return code;
+    }
+    struct pw_disk_job job = {.work = answer, .done = show, .free = free_words, .arg = w};
+    return pw_app_write(app, &job, err);
+}
+
+static void complete(struct pw_completion *c)
+{
+    static const char *const verbs[] = {"new", "run", "status", "stop", "report", "add", "list"};
+    for (size_t i = 0; c->at == 0 && i < sizeof verbs / sizeof *verbs; i++)
+        pw_complete_offer(c, "%s", verbs[i]);
+}
+
+const struct pw_command pw_ui_cmd_study = {
+    .name = "study",
+    .search = "experiment sweep seeds grid cluster slurm",
+    .usage = "study new|run|status|stop|report|add NAME ... | study list",
+    .example = "study list",
+    .summary = "train arms over tasks and seeds, and compare them with tests that hold",
+    .detail =
+        "  study new NAME \"race none,t5,alibi; task sort,copy(variant=rsc); seeds 10\"   make it; or from a FILE\n"
+        "  study run NAME [jobs=K] [threads=N]   compute what is missing, also after any interruption\n"
+        "  study status NAME   what is done, what runs, what failed, and the verdicts so far\n"
+        "  study report NAME [out=FOLDER]   tables, tests and commands; a page, pictures and CSV into the folder\n"
+        "  study add NAME seeds=5   up to 5 more seeds\n"
+        "  study stop NAME   end its processes; `study run` continues with the same bits\n"
+        "The text of a study has the statements race, model, optim, task, seeds, first, eval, ask, level and "
+        "budget.\n"
+        "`seeds 5..20` begins with 5 and goes on until every asked comparison is decided. Each run (one arm, task\n"
+        "and seed) is a process of its own at low priority; what is done is never computed again. `pewter study "
+        "...`\n"
+        "does the same in a shell.",
+    .where = PW_AT_UI,
+    .raw = true,
+    .complete = complete,
+    .run = run,
+};
