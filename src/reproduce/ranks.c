@@ -54,17 +54,6 @@ static void script(const void *opts_, struct pw_str *out)
                pw_suite_groups[group_of(o)], pw_protocols[o->protocol], o->seeds);
 }
 
-/* 1 over the rank of entry i of n; ties share the mean of their ranks. */
-static double reciprocal_rank(const double *x, int n, int i)
-{
-    int better = 0, same = 0;
-    for (int k = 0; k < n; k++) {
-        better += x[k] > x[i];
-        same += x[k] == x[i];
-    }
-    return 1 / (better + (same + 1) / 2.0);
-}
-
 /* The tasks that count, and their reciprocal ranks. */
 struct tally {
     /* number of tasks that count, and of the group's tasks; tasks times seeds; tasks with five numbers in
@@ -78,7 +67,7 @@ struct tally {
 static void rank(const double x[PW_PAPER_PES], double out[PW_PAPER_PES])
 {
     for (int i = 0; i < PW_PAPER_PES; i++)
-        out[i] = reciprocal_rank(x, PW_PAPER_PES, i);
+        out[i] = pw_reciprocal_rank(x, PW_PAPER_PES, i);
 }
 
 /* Add a task whose trained lengths all encodings learned. */
