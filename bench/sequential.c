@@ -5,9 +5,9 @@
  *
  * A study compares all pairs of its arms after every seed, from LEAST_SEEDS up to its budget, at 0.05 after
  * Holm's correction. It stops once all are decided. The results of runs have four shapes. Bell: normal around
- * 35 %, with a standard deviation of 7 or 15 points, not cut off at 0. Two-humped: a run reaches 95 % or stays
- * at 10 %. Skewed: most runs are near 0. All or nothing: a run reaches 100 % or stays at 0. With `shared`
- * seeds, the runs of a pair share half of their variance. */
+ * 35 %, with a standard deviation of 7 or 15 points, not cut off at 0. Two-humped: a run reaches 95 % or
+ * stays at 10 %. Skewed: most runs are near 0. All or nothing: a run reaches 100 % or stays at 0. With
+ * `shared` seeds, the runs of a pair share half of their variance. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -78,8 +78,8 @@ static void draw_study(struct study *s, const struct design *d, int number)
 
 /* How a study ended. The pairs with arm 0 are the first arms - 1. */
 struct end {
-    int seeds;            /* when it stopped */
-    int first;            /* when the first pair was decided; the budget if it was not */
+    int seeds; /* when it stopped */
+    int first; /* when the first pair was decided; the budget if it was not */
     int side[MAX_PAIRS];
 };
 
@@ -134,8 +134,8 @@ static void print_errors(int studies)
         for (int b = 0; b < BUDGETS; b++)
             for (int shared = 1; shared >= 0; shared--) {
                 struct design d = {BELL, arms[a], budgets[b], shared, 0.07, 0};
-                printf("| %d | %d | %d to %d | %s |", d.arms, d.arms * (d.arms - 1) / 2, LEAST_SEEDS, d.budget,
-                       shared ? "half shared" : "own");
+                printf("| %d | %d | %d to %d | %s |", d.arms, d.arms * (d.arms - 1) / 2, LEAST_SEEDS,
+                       d.budget, shared ? "half shared" : "own");
                 for (int i = 0; i < SHAPES; i++) {
                     d.shape = (enum shape)i;
                     printf(" %.1f |", false_studies(&d, studies));
@@ -177,7 +177,8 @@ static void print_powers(int studies)
 {
     static const double more[] = {0.05, 0.15, 0.30}, deviation[] = {0.07, 0.15};
     static const int arms[] = {2, 5};
-    printf("\n| arms | points more | deviation | variance in a pair | up to 20 seeds: found | mean seeds | up to "
+    printf("\n| arms | points more | deviation | variance in a pair | up to 20 seeds: found | mean seeds | "
+           "up to "
            "40 seeds: found | mean seeds | an error |\n|--:|--:|--:|---|--:|--:|--:|--:|--:|\n");
     for (size_t a = 0; a < sizeof arms / sizeof *arms; a++)
         for (size_t v = 0; v < sizeof deviation / sizeof *deviation; v++)
@@ -236,9 +237,10 @@ static void print_coverages(int studies)
 {
     static const double more[] = {0, 0.02, 0.05, 0.15, 0.3};
     static const int counts[] = {6, 10, 20};
-    printf("\n| shape | points more | t of 6 | t of 10 | t of 20 | up to 20 seeds: t | widened | mean seeds | "
-           "bias | up to 40 seeds: t | widened | mean seeds | bias | 5 arms, up to 20 seeds: t | widened |\n"
-           "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
+    printf(
+        "\n| shape | points more | t of 6 | t of 10 | t of 20 | up to 20 seeds: t | widened | mean seeds | "
+        "bias | up to 40 seeds: t | widened | mean seeds | bias | 5 arms, up to 20 seeds: t | widened |\n"
+        "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
     for (int shape = 0; shape < SHAPES; shape++)
         for (size_t m = 0; m < sizeof more / sizeof *more; m++) {
             struct design d = {(enum shape)shape, 2, 0, true, 0.07, more[m]};
@@ -248,7 +250,8 @@ static void print_coverages(int studies)
             for (int b = 0; b < BUDGETS; b++) {
                 d.budget = budgets[b];
                 struct coverage c = coverage_of(&d, studies);
-                printf(" %.1f | %.1f | %.1f | %+.1f |", c.t, c.widened, c.seeds, c.bias);
+                printf(" %.1f | %.1f | %.1f | %+.1f |", c.t, c.widened, c.seeds,
+                       fabs(c.bias) < 0.05 ? 0 : c.bias); /* never -0.0 */
             }
             d.arms = 5, d.budget = 20;
             struct coverage c = coverage_of(&d, studies);

@@ -1,5 +1,5 @@
-/* test_sequential.c - tests the sequential test by enumeration of all signs, its error rate and the coverage of
- * its interval by simulation, and the decisions on several comparisons. */
+/* test_sequential.c - tests the sequential test by enumeration of all signs, its error rate and the coverage
+ * of its interval by simulation, and the decisions on several comparisons. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,13 +70,14 @@ static void test_clear(void **state)
     near_to(pw_evidence_of(d, 2).e, 1 + (tanh(1.2) * tanh(1.2) + 0.95 * 0.95) / 2, 1e-14);
     /* A smaller difference has a smaller bet: the scale of the second is that of 0.3 and 0.1. */
     double ratio = 0.1 / sqrt((0.09 + 0.01) / 2), even[] = {0.3, 0.1};
-    near_to(pw_evidence_of(even, 2).e,
-            1 + (tanh(1.2) * tanh(1.2 * ratio) + 0.95 * tanh(2.2 * ratio)) / 2, 1e-14);
+    near_to(pw_evidence_of(even, 2).e, 1 + (tanh(1.2) * tanh(1.2 * ratio) + 0.95 * tanh(2.2 * ratio)) / 2,
+            1e-14);
 }
 
 static void test_properties(void **state)
 {
-    const double d[] = {0.2, 0.3, 0.1, 0.25, 0.3, 0.2, -0.4, -0.3, -0.3}, gaps[] = {0.2, (double)NAN, 0.3, 0.1, 0};
+    const double d[] = {0.2, 0.3, 0.1, 0.25, 0.3, 0.2, -0.4, -0.3, -0.3},
+                 gaps[] = {0.2, (double)NAN, 0.3, 0.1, 0};
     const double up[] = {1, 1, 1, 1, 1, (double)INFINITY}, nothing[] = {0, 0, (double)NAN};
     double other[9], most = 1;
     (void)state;
@@ -108,7 +109,8 @@ static void test_properties(void **state)
 
 static void test_decisions(void **state)
 {
-    struct pw_evidence e[3] = {{10, 70, 70, 1 / 70.0, 1}, {10, 2, 35, 1 / 35.0, -1}, {10, 1, 25, 1 / 25.0, 1}};
+    struct pw_evidence e[3] = {
+        {10, 70, 70, 1 / 70.0, 1}, {10, 2, 35, 1 / 35.0, -1}, {10, 1, 25, 1 / 25.0, 1}};
     struct pw_decision out[3];
     (void)state;
     /* 3/70 < 0.05. 2/35 is above, and keeps 1/25 from being decided, although that is below 0.05. */
@@ -232,8 +234,8 @@ static void test_coverage(void **state)
                 }
                 double percent = 100.0 * covered / STUDIES;
                 if (percent < 93 || percent > 97)
-                    fail_msg("up to %d seeds, one of %d, difference %g: %.1f %% are covered", budget, asked[a],
-                             differences[i], percent);
+                    fail_msg("up to %d seeds, one of %d, difference %g: %.1f %% are covered", budget,
+                             asked[a], differences[i], percent);
                 assert_true(opposite <= STUDIES / 40);
             }
 }
@@ -241,9 +243,8 @@ static void test_coverage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_sign), cmocka_unit_test(test_clear),
-        cmocka_unit_test(test_properties), cmocka_unit_test(test_decisions),
-        cmocka_unit_test(test_effect),     cmocka_unit_test(test_error_rate),
+        cmocka_unit_test(test_every_sign), cmocka_unit_test(test_clear),  cmocka_unit_test(test_properties),
+        cmocka_unit_test(test_decisions),  cmocka_unit_test(test_effect), cmocka_unit_test(test_error_rate),
         cmocka_unit_test(test_coverage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
