@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # smoke.sh - checks that the benchmark programs follow bench.py's protocol, and that their numbers are
 # consistent.
-# usage: smoke.sh BENCH_TRAIN BENCH_PEAK BENCH_SERVE PEWTER BENCH_REPLAY BENCH_DECIDE
+# usage: smoke.sh BENCH_TRAIN BENCH_PEAK BENCH_SERVE PEWTER BENCH_REPLAY BENCH_DECIDE BENCH_SEQUENTIAL
 set -eu
-train=$1 peak=$2 serve=$3 pewter=$4 replay=$5 decide=$6
+train=$1 peak=$2 serve=$3 pewter=$4 replay=$5 decide=$6 sequential=$7
 
 fail() {
     printf '%s\n' "$*"
@@ -55,6 +55,16 @@ out=$("$replay" steps=2000 arms=2 seeks=5 2>/dev/null)
 out=$("$decide" 40)
 grep -qE '^\| 2 \| 6 \| other seeds \| ([0-9]|1[0-9])\.[0-9] \|' <<<"$out" || fail "no error rate of two arms: $out"
 [ "$(grep -cE '^\|( [0-9]+ \|){2} (shared|other seeds) \|( [0-9.]+ \|){4}$' <<<"$out")" -eq 24 ] || fail "24 rows were due: $out"
+
+# Studies that stop once they are decided: 12 rows of errors, 24 of power, 20 of coverage. Two arms that differ by 30
+# points are always decided, with few seeds.
+out=$("$sequential" 20)
+[ "$(grep -cE '^\|( [0-9]+ \|){2} 3 to [24]0 \| (half shared|own) \|( [0-9.]+ \|){4}$' <<<"$out")" -eq 12 ] ||
+    fail "12 rows of errors were due: $out"
+[ "$(grep -cE '^\|( [0-9]+ \|){3} (half shared|own) \|( [0-9.]+ \|){5}$' <<<"$out")" -eq 24 ] ||
+    fail "24 rows of power were due: $out"
+[ "$(grep -cE '^\| [a-z -]+ \|( [-+0-9.]+ \|){14}$' <<<"$out")" -eq 20 ] || fail "20 rows of coverage were due: $out"
+grep -qE '^\| 2 \| 30 \| 7 \| half shared \| 100\.0 \| 6\.[0-9] \|' <<<"$out" || fail "30 points are not found: $out"
 
 # The cost of the screen: an idle workbench sends no bytes.
 if command -v python3 >/dev/null; then

@@ -13,6 +13,7 @@
 
 static const double grid[] = {1.2, 2.2};
 enum { GRID = sizeof grid / sizeof *grid };
+enum { UNDECIDED = 6 }; /* seeds up to which a t interval after a decision needs no factor */
 
 /* tanh(x) for x >= 0, also infinity. The C library's is not the same on every machine. */
 static double tanh_of(double x)
@@ -69,11 +70,11 @@ void pw_decide(struct pw_decision *out, const struct pw_evidence *e, int n, doub
     free(p);
 }
 
-struct pw_interval pw_interval_after_looks(const double *d, int n)
+struct pw_interval pw_interval_after_looks(const double *d, int n, int m)
 {
     struct pw_interval r = pw_mean_interval(d, n);
-    if (r.n > 6) {
-        double half = (r.hi - r.mean) * (1.0 + PW_LOOKS_WIDEN * (1.0 - 6.0 / r.n));
+    if (r.n > UNDECIDED) {
+        double half = (r.hi - r.mean) * (1.0 + (0.10 + 0.12 / m) * (1.0 - (double)UNDECIDED / r.n));
         r.lo = r.mean - half;
         r.hi = r.mean + half;
     }

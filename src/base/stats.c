@@ -4,6 +4,7 @@
 #include "base/stats.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "base/maths.h"
 
@@ -148,9 +149,29 @@ void pw_holm(double *adjusted, const double *p, int n)
 double pw_reciprocal_rank(const double *x, int n, int i)
 {
     int better = 0, same = 0;
+    if (isnan(x[i]))
+        return (double)NAN;
     for (int k = 0; k < n; k++) {
         better += x[k] > x[i];
         same += x[k] == x[i];
     }
     return 1 / (better + (same + 1) / 2.0);
+}
+
+int pw_mean_reciprocal_ranks(double *out, const double *x, int rows, int n)
+{
+    int used = 0;
+    for (int i = 0; i < n; i++)
+        out[i] = 0.0;
+    for (int row = 0; row < rows; row++, x += n) {
+        bool whole = true;
+        for (int i = 0; i < n; i++)
+            whole = whole && !isnan(x[i]);
+        for (int i = 0; i < n && whole; i++)
+            out[i] += pw_reciprocal_rank(x, n, i);
+        used += whole;
+    }
+    for (int i = 0; i < n; i++)
+        out[i] = used > 0 ? out[i] / used : (double)NAN;
+    return used;
 }

@@ -1,4 +1,4 @@
-/* stats.h - exact significance tests, confidence intervals and a correction for several tests.
+/* stats.h - exact significance tests, confidence intervals, a correction for several tests, and ranks.
  *
  * Any thread may call these functions. */
 #ifndef PW_STATS_H
@@ -43,9 +43,16 @@ struct pw_interval pw_mean_interval(const double *x, int n);
  * the largest of (n - j) * p_j for j <= i, at most 1. adjusted [n] must not overlap p. */
 void pw_holm(double *adjusted, const double *p, int n);
 
-/* 1 over the rank of entry i of x [n], where the largest has rank 1. Equal entries share the mean of their
- * ranks.
- */
+/* 1 over the rank of entry i of x [n], where the greatest has rank 1. Tied entries share the mean of their
+ * ranks, so the result does not depend on the order of entries. (The released code of Kazemnejad et al. 2023
+ * gives the better rank to the entry that comes first.) NaN entries have no rank: the result is NaN for one
+ * of them, and the others are ranked without them. */
 double pw_reciprocal_rank(const double *x, int n, int i);
+
+/* Mean reciprocal rank of each of n columns over the rows of x [rows, n], into out [n] (Kazemnejad et al.
+ * 2023, Figures 1 and 2: a row is a task and seed, a column is an encoding). Rows with a NaN are left out, so
+ * that all columns are ranked on the same rows. Returns the number of rows that count; out is NaN if it is 0.
+ */
+int pw_mean_reciprocal_ranks(double *out, const double *x, int rows, int n);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/stats.h"
 
 /* ---- values over seeds */
 
@@ -210,30 +211,24 @@ void pw_study_finding(struct pw_finding *f, const struct pw_results *r, const ch
 
 bool pw_study_ranks(struct pw_finding *f, const struct pw_results *r, const char *name)
 {
-    int n_arms = r->s->n_arms, counted = 0;
-    double sum[PW_STUDY_ARMS] = {0}, x[PW_STUDY_ARMS];
-    for (int task = 0; task < r->s->tasks.n; task++) {
-        bool whole = true;
+    int n_arms = r->s->n_arms, rows = r->s->tasks.n * r->s->seeds_max;
+    double mean[PW_STUDY_ARMS], *x = pw_alloc((size_t)rows * (size_t)n_arms, sizeof *x);
+    for (int row = 0; row < rows; row++)
         for (int a = 0; a < n_arms; a++) {
-            struct pw_interval m = mean_of(r, a, task, in_range, 0);
-            x[a] = is_loss(r, task) ? -m.mean : m.mean;
-            whole = whole && m.n > 0;
+            int i = pw_results_at(r, a, row / r->s->seeds_max, row % r->s->seeds_max);
+            x[row * n_arms + a] = r->state[i] == PW_CELL_THERE ? pw_result_mean(&r->results[i], false) : NAN;
         }
-        if (!whole)
-            continue;
-        counted++;
-        for (int a = 0; a < n_arms; a++)
-            sum[a] += pw_reciprocal_rank(x, n_arms, a);
-    }
-    if (counted < 2)
+    int counted = pw_mean_reciprocal_ranks(mean, x, rows, n_arms);
+    free(x);
+    if (counted == 0 || r->s->tasks.n < 2)
         return false;
-    pw_finding_init(f, name, "ranks", "mean reciprocal rank over %d tasks", counted);
+    pw_finding_init(f, name, "ranks", "mean reciprocal rank over %d pairs of task and seed", counted);
     int b = pw_finding_table(
         f, "by the mean beyond the trained lengths; equal arms share the mean of their ranks", n_arms, 1);
     pw_finding_col(f, b, 0, "mean 1/rank");
     for (int a = 0; a < n_arms; a++) {
         pw_finding_row(f, b, a, "%d %s", a + 1, r->s->arms[a]);
-        pw_finding_put(f, b, a, 0, sum[a] / counted);
+        pw_finding_put(f, b, a, 0, mean[a]);
     }
     return true;
 }

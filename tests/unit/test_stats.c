@@ -127,13 +127,38 @@ static void test_holm(void **state)
     pw_holm(got, p, 0);
 }
 
+static void test_ranks(void **state)
+{
+    (void)state;
+    /* Ranks 2, 3.5, 1, 3.5; one for all; two first of three. */
+    const double x[] = {0.5, 0.2, 0.9, 0.2}, even[] = {1, 1, 1}, first[] = {1, 0, 1};
+    const double want[] = {0.5, 1 / 3.5, 1, 1 / 3.5};
+    for (int i = 0; i < 4; i++)
+        close_to(pw_reciprocal_rank(x, 4, i), want[i]);
+    close_to(pw_reciprocal_rank(even, 3, 0), 0.5);
+    close_to(pw_reciprocal_rank(first, 3, 2), 1 / 1.5);
+    close_to(pw_reciprocal_rank(x, 1, 0), 1);
+    const double gap[] = {0.5, (double)NAN, 0.9};
+    close_to(pw_reciprocal_rank(gap, 3, 0), 0.5);
+    assert_true(isnan(pw_reciprocal_rank(gap, 3, 1)));
+    /* Rows of three columns. The third has a NaN and does not count. */
+    const double rows[] = {1, 0, 1, 0.1, 0.2, 0.3, (double)NAN, 0, 1};
+    double mean[3];
+    assert_int_equal(pw_mean_reciprocal_ranks(mean, rows, 3, 3), 2);
+    close_to(mean[0], (1 / 1.5 + 1 / 3.0) / 2);
+    close_to(mean[1], (1 / 3.0 + 1 / 2.0) / 2);
+    close_to(mean[2], (1 / 1.5 + 1) / 2);
+    assert_int_equal(pw_mean_reciprocal_ranks(mean, rows + 6, 1, 3), 0);
+    assert_true(isnan(mean[0]) && isnan(mean[2]));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_by_hand),    cmocka_unit_test(test_against_whole_numbers),
         cmocka_unit_test(test_large),      cmocka_unit_test(test_sign_flip),
         cmocka_unit_test(test_two_sample), cmocka_unit_test(test_interval),
-        cmocka_unit_test(test_holm),
+        cmocka_unit_test(test_holm),       cmocka_unit_test(test_ranks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,8 @@ static enum pw_code split(struct words *w, const char *rest, struct pw_err *err)
         if (*c == '\0')
             break;
         if (w->n == WORDS)
-            return pw_fail(err, PW_EUSER, "study: more than %d words; put the text of a study in quotes", WORDS);
+            return pw_fail(err, PW_EUSER, "study: more than %d words; put the text of a study in quotes",
+                           WORDS);
         w->word[w->n++] = to;
         for (; *c != '\0' && (quote != '\0' || strchr(" \t", *c) == NULL); c++)
             if (quote == '\0' && (*c == '"' || *c == '\''))
@@ -109,8 +110,8 @@ static void become_run(struct words *w, int log)
     _exit(127);
 }
 
-/* With a screen it runs beside it, and a process between forgets it, so that none waits for it. Without a screen
- * the script waits. */
+/* With a screen it runs beside it, and a process between forgets it, so that none waits for it. Without a
+ * screen the script waits. */
 static enum pw_code start_run(struct pw_app *app, struct words *w, struct pw_err *err)
 {
     char folder[PW_STUDY_PATH], path[PW_STUDY_PATH + 16];
@@ -177,16 +178,20 @@ const struct pw_command pw_ui_cmd_study = {
     .example = "study list",
     .summary = "train arms over tasks and seeds, and compare them with tests that hold",
     .detail =
-        "  study new NAME \"race none,t5,alibi; task sort,copy(variant=rsc); seeds 10\"   make it; or from a FILE\n"
+        "  study new NAME \"race none,t5,alibi; task sort,copy(variant=rsc); seeds 10\"   make it; or from a "
+        "FILE\n"
         "  study run NAME [jobs=K] [threads=N]   compute what is missing, also after any interruption\n"
         "  study status NAME   what is done, what runs, what failed, and the verdicts so far\n"
-        "  study report NAME [out=FOLDER]   tables, tests and commands; a page, pictures and CSV into the folder\n"
+        "  study report NAME [out=FOLDER]   tables, tests and commands; a page, pictures and CSV into the "
+        "folder\n"
         "  study add NAME seeds=5   up to 5 more seeds\n"
         "  study stop NAME   end its processes; `study run` continues with the same bits\n"
         "The text of a study has the statements race, model, optim, task, seeds, first, eval, ask, level and "
         "budget.\n"
-        "`seeds 5..20` begins with 5 and goes on until every asked comparison is decided. Each run (one arm, task\n"
-        "and seed) is a process of its own at low priority; what is done is never computed again. `pewter study "
+        "`seeds 5..20` begins with 5 and goes on until every asked comparison is decided. Each run (one arm, "
+        "task\n"
+        "and seed) is a process of its own at low priority; what is done is never computed again. `pewter "
+        "study "
         "...`\n"
         "does the same in a shell.",
     .where = PW_AT_UI,
