@@ -221,7 +221,7 @@ static struct coverage coverage_of(const struct design *d, int studies)
     return c;
 }
 
-/* The same of pw_mean_interval with n seeds, chosen beforehand. */
+/* Per cent of Student's intervals of n seeds, chosen beforehand, that contain the difference. */
 static double coverage_fixed(const struct design *d, int studies, int n)
 {
     int t = 0;
