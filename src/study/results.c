@@ -123,7 +123,7 @@ void pw_results_judge(const struct pw_results *r, int task, int seeds, struct pw
         }
         e[i] = pw_evidence_of(d, seeds);
         j->n = e[i].n;
-        j->difference = r->s->seeds_min < r->s->seeds_max ? pw_interval_after_looks(d, seeds)
+        j->difference = r->s->seeds_min < r->s->seeds_max ? pw_interval_after_looks(d, seeds, n)
                                                           : pw_mean_interval(d, seeds);
         j->effect = pw_effect_size(d, seeds);
     }

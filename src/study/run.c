@@ -114,10 +114,12 @@ static void reap(struct running *x)
                                              : PW_CELL_INTERRUPTED;
             job->pid = 0;
             x->busy--;
+            pw_results_read(&x->results, x->folder);
+            if (end == PW_CELL_DONE && x->results.state[job->cell] != PW_CELL_THERE)
+                end = PW_CELL_FAILED; /* the disk lost it */
             x->tries[job->cell] += end == PW_CELL_DONE ? 0 : end == PW_CELL_INTERRUPTED ? 1 : TRIES;
             x->failed +=
                 end == PW_CELL_FAILED || (end == PW_CELL_INTERRUPTED && x->tries[job->cell] == TRIES);
-            pw_results_read(&x->results, x->folder);
             print_end(x, job->cell, end);
         }
 }

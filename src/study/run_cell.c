@@ -224,25 +224,25 @@ enum pw_study_cell_end pw_study_cell_run(const char *folder, const struct pw_stu
                                          struct pw_err *err)
 {
     struct computing c = {.folder = folder, .program = program, .cell = cell, .threads = threads};
-    struct pw_str lock = {0}, result = {0};
-    struct stat st;
+    struct pw_str lock = {0};
+    struct pw_result there = {0};
+    struct pw_err unread;
     enum pw_study_cell_end end = PW_CELL_DONE;
     pw_study_cell_path(&lock, folder, cell->id, ".lock");
-    pw_study_cell_path(&result, folder, cell->id, ".json");
     pw_study_cell_path(&c.session, folder, cell->id, ".pewter");
     int fd = pw_study_lock(lock.s, err);
     if (fd == -1)
         end = PW_CELL_ELSEWHERE;
     else if (fd < 0)
         end = PW_CELL_FAILED;
-    else if (stat(result.s, &st) != 0)
+    else if (pw_result_read(&there, folder, cell->id, &unread) != PW_OK) /* missing or damaged */
         end = compute(&c, s, err);
     if (end == PW_CELL_DONE)
         unlink(lock.s); /* one that waits for it looks for the result next */
     if (fd >= 0)
         close(fd);
+    pw_result_fini(&there);
     pw_str_fini(&lock);
-    pw_str_fini(&result);
     pw_str_fini(&c.session);
     return end;
 }
