@@ -95,6 +95,9 @@ set(insiders
   tests/lab/test_replicates.c  # an event with every place
   tests/unit/test_codec_compare.c) # verify.h
 
+# Files whose child processes end by _exit if they can't become pewter.
+set(children "^src/(study/(run|run_cell|verbs)|ui/commands/study)[.]c$")
+
 set(failures 0)
 function(complain file number line why)
   message("${file}:${number}: ${why}: ${line}")
@@ -176,6 +179,8 @@ foreach(file IN LISTS files)
     strip_comments("${line}")
     if(code MATCHES "^[ \t]*#[ \t]*(include|include_next|import)([^a-z_]|$)")
       check_include(${file} ${number} "${code}" ${folder})
+    elseif(code MATCHES "[^A-Za-z0-9_.>]_exit[ \t]*[(]" AND file MATCHES "${children}")
+      # a child process that could not become another program
     elseif(code MATCHES "(^|[^A-Za-z0-9_.>])(exit|quick_exit|_exit|_Exit|abort)[ \t]*[(]" AND NOT file STREQUAL "src/main.c"
         AND NOT file STREQUAL "src/base/alloc.c")
       complain(${file} ${number} "${code}" "only src/main.c ends the program, and src/base/alloc.c for want of memory")

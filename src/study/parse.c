@@ -5,9 +5,11 @@
 #include "base/alloc.h"
 #include "study/study.h"
 
-enum pw_code pw_study_split(const char *text, const char *sep,
-                            enum pw_code (*put)(void *arg, char *part, struct pw_err *err), void *arg,
-                            struct pw_err *err)
+/* Splits text at `sep` outside of quotes and parentheses, without blanks around the parts. Calls put(arg,
+ * part) for each part, which may be empty. Fails if a quote or parenthesis stays open. */
+static enum pw_code split(const char *text, const char *sep,
+                          enum pw_code (*put)(void *arg, char *part, struct pw_err *err), void *arg,
+                          struct pw_err *err)
 {
     struct pw_str part = {0};
     enum pw_code code = PW_OK;
@@ -96,7 +98,7 @@ static void free_list(struct pw_study_list *list)
 static enum pw_code read_list(struct pw_study_list *list, const char *text, struct pw_err *err)
 {
     free_list(list);
-    return pw_study_split(text, ",", put_item, list, err);
+    return split(text, ",", put_item, list, err);
 }
 
 /* ---- numbers */
@@ -168,7 +170,7 @@ static enum pw_code read_value(struct reading *r, const char *key, char *value, 
     if (strcmp(key, "seeds") == 0)
         return read_seeds(s, value, err);
     if (strcmp(key, "budget") == 0)
-        return pw_study_split(value, " ", put_budget, s, err);
+        return split(value, " ", put_budget, s, err);
     if (strcmp(key, "eval") == 0 || strcmp(key, "ask") == 0) {
         char **to = key[0] == 'e' ? &s->eval : &r->ask;
         free(*to);
@@ -265,7 +267,7 @@ static enum pw_code ask_all(struct pw_study *s, const char *text, struct pw_err 
     struct pw_err why;
     enum pw_code code = PW_OK;
     if (text != NULL && strcmp(text, "pairs") != 0)
-        code = pw_study_split(text, ",", put_ask, s, &why);
+        code = split(text, ",", put_ask, s, &why);
     else
         for (int a = 0; a < s->n_arms; a++)
             for (int b = a + 1; b < s->n_arms && code == PW_OK; b++)
@@ -310,7 +312,7 @@ enum pw_code pw_study_read(struct pw_study *s, const char *text, struct pw_err *
     *s = (struct pw_study){.first = 101, .seeds_min = 5, .seeds_max = 5, .level = 0.05};
     enum pw_code code = read_list(&s->models, "tiny", err);
     if (code == PW_OK)
-        code = pw_study_split(plain, ";\n", put_statement, &r, err);
+        code = split(plain, ";\n", put_statement, &r, err);
     if (code == PW_OK && s->optims.n == 0)
         s->optims.items[s->optims.n++] = pw_text_dup("");
     if (code == PW_OK && s->eval == NULL)

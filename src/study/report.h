@@ -22,10 +22,5 @@ void pw_study_print(FILE *out, const struct pw_results *r, const char *name, con
  * folder, which is made. */
 enum pw_code pw_study_files(const char *to, const struct pw_results *r, const char *name, const char *text,
                             struct pw_err *err);
-/* Append the page that stands alone. */
-enum pw_code pw_study_html(struct pw_str *out, const struct pw_results *r, const char *name, const char *text,
-                           struct pw_err *err);
-/* Append one line for each cell and length, with a head. */
-void pw_study_csv(struct pw_str *out, const struct pw_results *r);
 
 #endif

@@ -70,7 +70,8 @@ void pw_study_print(FILE *out, const struct pw_results *r, const char *name, con
     fputs(text, out);
 }
 
-void pw_study_csv(struct pw_str *out, const struct pw_results *r)
+/* Appends one line for each cell and length, with a head. */
+static void add_csv(struct pw_str *out, const struct pw_results *r)
 {
     pw_str_add(out, "cell,arm,task,seed,length,trained,samples,exact,early,late,wrong,loss,steps,digest\n");
     for (int i = 0; i < r->n; i++) {
@@ -92,8 +93,8 @@ void pw_study_csv(struct pw_str *out, const struct pw_results *r)
 /* ---- files */
 
 /* Draws a finding. The figure reads it from a snapshot. */
-static enum pw_code draw(struct pw_figure_drawn *d, const char *path, struct pw_finding *f,
-                         struct pw_err *err)
+static enum pw_code draw_finding(struct pw_figure_drawn *d, const char *path, struct pw_finding *f,
+                                 struct pw_err *err)
 {
     struct pw_figure_options o;
     struct pw_snapshot *s = pw_snapshot_new();
@@ -121,7 +122,7 @@ static enum pw_code write_pictures(const char *to, const struct pw_results *r, c
             char path[PW_STUDY_PATH + 32];
             struct pw_figure_drawn d = {0};
             snprintf(path, sizeof path, "%s/task%d.%s", to, task + 1, endings[k]);
-            code = draw(&d, path, &f, err);
+            code = draw_finding(&d, path, &f, err);
             if (code == PW_OK)
                 code = pw_figure_put(path, &d, err);
             pw_str_fini(&d.svg);
@@ -154,29 +155,6 @@ static void print_to(struct pw_str *out, const struct pw_results *r, const char 
     fclose(f);
     pw_str_put(out, s, n);
     free(s);
-}
-
-enum pw_code pw_study_files(const char *to, const struct pw_results *r, const char *name, const char *text,
-                            struct pw_err *err)
-{
-    struct pw_str page = {0};
-    enum pw_code code = pw_folder_make(to, err);
-    if (code == PW_OK) {
-        print_to(&page, r, name, text);
-        code = write_file(to, "report.txt", &page, err);
-        pw_str_clear(&page);
-    }
-    if (code == PW_OK) {
-        pw_study_csv(&page, r);
-        code = write_file(to, "cells.csv", &page, err);
-        pw_str_clear(&page);
-    }
-    if (code == PW_OK)
-        code = pw_study_html(&page, r, name, text, err);
-    if (code == PW_OK)
-        code = write_file(to, "report.html", &page, err);
-    pw_str_fini(&page);
-    return code == PW_OK ? write_pictures(to, r, name, err) : code;
 }
 
 /* ---- the page that stands alone */
@@ -236,7 +214,7 @@ static void put_finding(void *arg, const struct pw_finding *f)
         struct pw_finding plot = *f;
         plot.n_blocks = 1; /* tables are text here */
         plot.n_remarks = 0;
-        page->code = draw(&d, "x.svg", &plot, page->err);
+        page->code = draw_finding(&d, "x.svg", &plot, page->err);
         const char *svg = page->code == PW_OK ? strstr(pw_str_text(&d.svg), "<svg") : NULL;
         if (svg != NULL)
             pw_str_put(page->out, svg, strlen(svg));
@@ -247,8 +225,8 @@ static void put_finding(void *arg, const struct pw_finding *f)
             put_table(page->out, f, &f->blocks[i]);
 }
 
-enum pw_code pw_study_html(struct pw_str *out, const struct pw_results *r, const char *name, const char *text,
-                           struct pw_err *err)
+static enum pw_code add_html(struct pw_str *out, const struct pw_results *r, const char *name,
+                             const char *text, struct pw_err *err)
 {
     struct page page = {out, err, PW_OK};
     struct pw_str plain = {0};
@@ -269,4 +247,29 @@ enum pw_code pw_study_html(struct pw_str *out, const struct pw_results *r, const
     pw_str_add(out, "</pre>\n</body></html>\n");
     pw_str_fini(&plain);
     return page.code;
+}
+
+/* ---- all files */
+
+enum pw_code pw_study_files(const char *to, const struct pw_results *r, const char *name, const char *text,
+                            struct pw_err *err)
+{
+    struct pw_str page = {0};
+    enum pw_code code = pw_folder_make(to, err);
+    if (code == PW_OK) {
+        print_to(&page, r, name, text);
+        code = write_file(to, "report.txt", &page, err);
+        pw_str_clear(&page);
+    }
+    if (code == PW_OK) {
+        add_csv(&page, r);
+        code = write_file(to, "cells.csv", &page, err);
+        pw_str_clear(&page);
+    }
+    if (code == PW_OK)
+        code = add_html(&page, r, name, text, err);
+    if (code == PW_OK)
+        code = write_file(to, "report.html", &page, err);
+    pw_str_fini(&page);
+    return code == PW_OK ? write_pictures(to, r, name, err) : code;
 }

@@ -125,7 +125,7 @@ static void reap(struct running *x)
 }
 
 /* Starts wanted cells on free jobs. */
-static void begin(struct running *x, const sigset_t *mask)
+static void begin_cells(struct running *x, const sigset_t *mask)
 {
     int n = pw_results_wanted(&x->results, true, x->wanted);
     for (int i = 0; i < n && x->busy < x->n_jobs; i++)
@@ -156,7 +156,7 @@ static enum pw_code loop(struct running *x, struct pw_err *err)
     enum pw_code code = PW_OK;
     pw_results_read(&x->results, x->folder);
     for (;;) {
-        begin(x, &mask);
+        begin_cells(x, &mask);
         if (x->busy == 0)
             break;
         siginfo_t info;

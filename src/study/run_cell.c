@@ -169,8 +169,8 @@ static enum pw_study_cell_end train(struct computing *c, const struct pw_study *
         pw_study_cell_measure(s, &script);
     enum pw_code code = run_script(c, script.s, &status, why, &err);
     pw_str_clear(&script);
-    /* What a session asked for before it was interrupted comes to its end when it is opened; then `train`
-     * fails, because nothing is left to train. So the measurement is a run of its own. */
+    /* Training that was interrupted continues when its session is opened. Then `train` fails, because nothing
+     * is left to train, so the measurement is a run of its own. */
     if (code == PW_OK && more && !interrupted(status)) {
         pw_str_add(&script, "task %s\n", s->tasks.items[c->cell->task]); /* emits the trained lengths */
         pw_study_cell_measure(s, &script);

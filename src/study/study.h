@@ -66,11 +66,6 @@ struct pw_study_cell {
 /* Read the text of a study. On failure *s is empty. pw_study_fini frees the members. */
 enum pw_code pw_study_read(struct pw_study *s, const char *text, struct pw_err *err);
 void pw_study_fini(struct pw_study *s);
-/* Split text at `sep` outside of quotes and parentheses, without blanks around the parts. Calls put(arg,
- * part) for each part, which may be empty. Fails if a quote or parenthesis stays open. */
-enum pw_code pw_study_split(const char *text, const char *sep,
-                            enum pw_code (*put)(void *arg, char *part, struct pw_err *err), void *arg,
-                            struct pw_err *err);
 
 /* cell.c: append the lines that prepare the model of a cell, one command a line; training and measuring
  * follow. `seed` counts from 0. */

@@ -14,15 +14,6 @@
 #include "study/report.h"
 #include "study/run.h"
 
-const char pw_study_usage[] =
-    "study new NAME 'TEXT'|FILE       make a study: race none,t5,alibi; task sort; seeds 10\n"
-    "study run NAME [jobs=K] [threads=N]   compute what is missing; again after any interruption\n"
-    "study status NAME                what is done, what runs, what failed, and the verdicts so far\n"
-    "study stop NAME                  end `study run`; it continues where it was\n"
-    "study report NAME [out=FOLDER]   print the report; also as HTML, SVG, PDF and CSV\n"
-    "study add NAME seeds=N           N more seeds, at most\n"
-    "study list                       list the studies\n";
-
 /* Options KEY=VALUE behind the name. */
 struct options {
     const char *out;
@@ -247,7 +238,7 @@ static enum pw_code report(const char *folder, const char *name, const char *to,
     return code;
 }
 
-/* ---- add: the statement `seeds` is replaced by a range, so that the test knows of the looks */
+/* ---- add: the statement `seeds` is replaced by a range, so that the test counts the looks */
 
 static enum pw_code add_seeds(const char *folder, long more, FILE *out, struct pw_err *err)
 {

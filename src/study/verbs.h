@@ -8,8 +8,6 @@
 
 #include "base/err.h"
 
-extern const char pw_study_usage[]; /* a line for each verb */
-
 /* Run the verb of words [n], for example {"status", "NAME"}. program: the path of pewter. Prints to out.
  * Fails with PW_EUSER for wrong words; PW_ECANCEL: stopped by a signal. */
 enum pw_code pw_study_verb(int n, char **words, const char *program, FILE *out, struct pw_err *err);
