@@ -19,10 +19,10 @@ task copy(variant=rsc,lengths=2..4,test=5..6,alphabet=3); optim steps=60; seeds 
 refuse() { # refuse PATTERN VERB ...
     local pattern=$1
     shift
-    ! study "$@" && grep -q -- "$pattern" err && [ "$(wc -l <err)" -eq 1 ] || {
+    if study "$@" || ! grep -q -- "$pattern" err || [ "$(wc -l <err)" -ne 1 ]; then
         echo "FAILED: 'study $*' says: $(cat err)"
         failed=1
-    }
+    fi
 }
 refuse "no verb 'nwe'; did you mean 'new'" nwe
 refuse "no encoding 't6'; did you mean 't5'?$" new x 'race none,t6; task sort'
@@ -120,4 +120,4 @@ check "they run" study run whole
 study status whole
 said '^15 of at most 15 runs done'
 
-exit $failed
+exit "$failed"
