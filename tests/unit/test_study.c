@@ -6,11 +6,11 @@
 #include <stdint.h>
 
 #include <math.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <cmocka.h>
 
 #include "base/alloc.h"
 #include "base/folder.h"
@@ -139,7 +139,9 @@ static void test_wanted(void **state)
         for (int i = 0; i < n; i++)
             if (r.cells[wanted[i]].seed == seed)
                 forge(&r, r.cells[wanted[i]].arm, 0, seed, 100,
-                      r.cells[wanted[i]].arm == 0 ? 90 + seed % 3 : 40 + (seed * 7 + r.cells[wanted[i]].arm * (seed % 2 ? 3 : -3)) % 11);
+                      r.cells[wanted[i]].arm == 0
+                          ? 90 + seed % 3
+                          : 40 + (seed * 7 + r.cells[wanted[i]].arm * (seed % 2 ? 3 : -3)) % 11);
     }
     assert_int_equal(seed, 20); /* t5 against alibi was never decided */
     pw_results_judge(&r, 0, 20, j);
@@ -179,17 +181,28 @@ static void test_rules(void **state)
 static void test_results(void **state)
 {
     static const char *const forged[] = {
-        "", "{", "[]", "{\"format\":1}",
+        "",
+        "{",
+        "[]",
+        "{\"format\":1}",
         "{\"format\":1,\"id\":\"0123456789abcdef\",\"digest\":\"x\",\"steps\":1,\"seconds\":1,\"rows\":[]}",
-        "{\"format\":1,\"id\":\"0123456789abcdef\",\"digest\":\"x\",\"steps\":1,\"seconds\":1,\"rows\":[{\"length\":1,"
+        "{\"format\":1,\"id\":\"0123456789abcdef\",\"digest\":\"x\",\"steps\":1,\"seconds\":1,\"rows\":[{"
+        "\"length\":1,"
         "\"samples\":2,\"exact\":3,\"early\":0,\"late\":0,\"wrong\":0}]}",
-        "{\"format\":1,\"id\":\"0123456789abcdef\",\"digest\":\"x\",\"steps\":-1,\"seconds\":1,\"rows\":[{\"length\":1,"
+        "{\"format\":1,\"id\":\"0123456789abcdef\",\"digest\":\"x\",\"steps\":-1,\"seconds\":1,\"rows\":[{"
+        "\"length\":1,"
         "\"samples\":2,\"exact\":1,\"early\":0,\"late\":0,\"wrong\":0}]}"};
     char folder[] = "/tmp/pewter-study-XXXXXX";
     struct pw_str path = {0};
     struct pw_err err;
-    struct pw_result_row row = {.length = 3, .trained = true, .samples = 8, .exact = 5, .wrong = 3, .loss = 0.25};
-    struct pw_result r = {.id = "0123456789abcdef", .digest = "d", .steps = 7, .seconds = 1.5, .n = 1, .rows = &row},
+    struct pw_result_row row = {
+        .length = 3, .trained = true, .samples = 8, .exact = 5, .wrong = 3, .loss = 0.25};
+    struct pw_result r = {.id = "0123456789abcdef",
+                          .digest = "d",
+                          .steps = 7,
+                          .seconds = 1.5,
+                          .n = 1,
+                          .rows = &row},
                      back;
     (void)state;
     assert_non_null(mkdtemp(folder));

@@ -187,13 +187,9 @@ const struct pw_command pw_ui_cmd_study = {
         "  study add NAME seeds=5   up to 5 more seeds\n"
         "  study stop NAME   end its processes; `study run` continues with the same bits\n"
         "The text of a study has the statements race, model, optim, task, seeds, first, eval, ask, level and "
-        "budget.\n"
-        "`seeds 5..20` begins with 5 and goes on until every asked comparison is decided. Each run (one arm, "
-        "task\n"
-        "and seed) is a process of its own at low priority; what is done is never computed again. `pewter "
-        "study "
-        "...`\n"
-        "does the same in a shell.",
+        "budget. `seeds 5..20` begins with 5 and goes on until every asked comparison is decided.\n"
+        "Each run (one arm, task and seed) is a process of its own at low priority. What is done is never "
+        "computed again. `pewter study ...` does the same in a shell.",
     .where = PW_AT_UI,
     .raw = true,
     .complete = complete,
