@@ -4,13 +4,24 @@
 #include "base/sha256.h"
 #include "study/study.h"
 
+/* Quotes around a formula protect its ';'. */
+static void add_encoding(struct pw_str *out, const char *encoding)
+{
+    const char *formula = strncmp(encoding, "expr ", 5) == 0 ? encoding + 5 : NULL;
+    const char *quote = formula != NULL && strchr(formula, '"') != NULL ? "'" : "\"";
+    if (formula != NULL)
+        pw_str_add(out, "pe expr %s%s%s\n", quote, formula, quote);
+    else
+        pw_str_add(out, "pe %s\n", encoding);
+}
+
 void pw_study_cell_setup(const struct pw_study *s, int arm, int task, int seed, struct pw_str *out)
 {
     int e = arm % s->races.n, o = arm / s->races.n % s->optims.n, m = arm / s->races.n / s->optims.n;
     pw_str_add(out, "seed %d\n", s->first + seed);
     pw_str_add(out, "task %s\n", s->tasks.items[task]);
     pw_str_add(out, "model %s\n", s->models.items[m]);
-    pw_str_add(out, "pe %s\n", s->races.items[e]);
+    add_encoding(out, s->races.items[e]);
     if (s->optims.items[o][0] != '\0')
         pw_str_add(out, "optim %s\n", s->optims.items[o]);
 }

@@ -70,6 +70,18 @@ void pw_study_print(FILE *out, const struct pw_results *r, const char *name, con
     fputs(text, out);
 }
 
+/* Appends text in the quotes of CSV. */
+static void add_quoted(struct pw_str *out, const char *text)
+{
+    pw_str_put(out, "\"", 1);
+    for (const char *c = text; *c != '\0'; c++)
+        if (*c == '"')
+            pw_str_put(out, "\"\"", 2);
+        else
+            pw_str_put(out, c, 1);
+    pw_str_put(out, "\",", 2);
+}
+
 /* Appends one line for each cell and length, with a head. */
 static void add_csv(struct pw_str *out, const struct pw_results *r)
 {
@@ -79,9 +91,11 @@ static void add_csv(struct pw_str *out, const struct pw_results *r)
         const struct pw_result *x = &r->results[i];
         for (int k = 0; r->state[i] == PW_CELL_THERE && k < x->n; k++) {
             const struct pw_result_row *row = &x->rows[k];
-            pw_str_add(out, "%s,\"%s\",\"%s\",%d,%d,%d,%lld,%lld,%lld,%lld,%lld,", c->id, r->s->arms[c->arm],
-                       r->s->tasks.items[c->task], r->s->first + c->seed, row->length, row->trained,
-                       (long long)row->samples, (long long)row->exact, (long long)row->early,
+            pw_str_add(out, "%s,", c->id);
+            add_quoted(out, r->s->arms[c->arm]);
+            add_quoted(out, r->s->tasks.items[c->task]);
+            pw_str_add(out, "%d,%d,%d,%lld,%lld,%lld,%lld,%lld,", r->s->first + c->seed, row->length,
+                       row->trained, (long long)row->samples, (long long)row->exact, (long long)row->early,
                        (long long)row->late, (long long)row->wrong);
             if (row->loss == row->loss)
                 pw_str_add(out, "%.9g", row->loss);

@@ -38,6 +38,15 @@ refuse 'no study in .*; .study new' run x
 refuse 'allowed are jobs= threads=' run x cores=2
 [ ! -e "$XDG_STATE_HOME/pewter/studies/x" ] || check "a refused study leaves a folder" false
 
+# ---- a formula of several statements, with its ';' and its name in tables and CSV
+check "a study of formulas" study new formula 'race none,"expr a = learn(0.1) per head; bias = -a*d"
+model tiny(layers=1,width=16,heads=2); task copy(variant=rsc,lengths=2..3,test=4..4,alphabet=3); optim steps=3
+seeds 1; eval samples=4'
+check "it runs" study run formula
+check "its report" study report formula out=formula
+said 'expr a = learn'
+check "its CSV" grep -q ',"expr a = learn(0.1) per head; bias = -a\*d","copy ' formula/cells.csv
+
 # ---- a study without interruption
 check "a study is made" study new whole "$TEXT"
 said '3 arms, 1 tasks, 3 comparisons of each task, 3 to 3 seeds: 9 to 9 runs'

@@ -136,18 +136,18 @@ static void test_seen(void **state)
 /* Lines at which a word must be offered: commands, up to the word that is typed. A command without
  * arguments is listed by its name. */
 static const char *const offered[] = {
-    "cancel ",         "probe ",       "judge ",         "compare ",  "compare 1 ",   "reproduce ",
-    "open ",           "sessions ",    "task ",          "model ",    "pe ",          "race ",
-    "race none,",      "arm ",         "arm add ",       "arm drop ", "fork ",        "runs ",
-    "train ",          "train 10 ",    "paired ",        "paired 1 ", "prompt ",      "edit ",
-    "edit 9 ",         "ablate ",      "ablate 0.0 ",    "restore ",  "patch ",       "patch resid ",
-    "patch 0.1 ",      "patch heads ", "patch resid 0 ", "export ",   "export data ", "import ",
-    "import weights ", "set ",         "set theme ",     "demo ",     "help ",        "focus ",
-    "zoom ",           "show ",        "press ",         "press 2 ",  "goto ",        "play ",
-    "goto mark ",      "copy ",        "screenshot ",    "source ",   "present ",     "wait ",
-    "wait 2 ",         "bind ",        "bind F5 ",       "unbind ",   "config ",      "config save ",
-    "delete ",         "quit ",        "backend ",       "tune ",     "transplant ",  "construct ",
-    "film ",           "film begin ",
+    "cancel ",      "probe ",          "judge ",       "compare ",       "compare 1 ", "reproduce ",
+    "study ",       "open ",           "sessions ",    "task ",          "model ",     "pe ",
+    "race ",        "race none,",      "arm ",         "arm add ",       "arm drop ",  "fork ",
+    "runs ",        "train ",          "train 10 ",    "paired ",        "paired 1 ",  "prompt ",
+    "edit ",        "edit 9 ",         "ablate ",      "ablate 0.0 ",    "restore ",   "patch ",
+    "patch resid ", "patch 0.1 ",      "patch heads ", "patch resid 0 ", "export ",    "export data ",
+    "import ",      "import weights ", "set ",         "set theme ",     "demo ",      "help ",
+    "focus ",       "zoom ",           "show ",        "press ",         "press 2 ",   "goto ",
+    "play ",        "goto mark ",      "copy ",        "screenshot ",    "source ",    "present ",
+    "wait ",        "wait 2 ",         "bind ",        "bind F5 ",       "unbind ",    "config ",
+    "config save ", "delete ",         "quit ",        "backend ",       "tune ",      "transplant ",
+    "construct ",   "film ",           "film begin ",
 };
 
 /* Lines at which no word may be offered: commands without words, or with a number or text of the user's
