@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/folder.h"
+#include "base/places.h"
 #include "base/text.h"
 #include "sessions/store.h"
 
@@ -17,20 +18,16 @@
 #define SQLITE_HEAD    "SQLite format 3" /* including its NUL */
 #define NAME_MAX_BYTES 100
 
-/* Get the folder from $XDG_STATE_HOME; as in its specification, a relative path is ignored. */
 static enum pw_code home_of_sessions(char *dst, size_t size, struct pw_err *err)
 {
-    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-    int n = -1;
-    if (state != NULL && state[0] == '/')
-        n = snprintf(dst, size, "%s/pewter/sessions", state);
-    else if (home != NULL && home[0] == '/')
-        n = snprintf(dst, size, "%s/.local/state/pewter/sessions", home);
-    if (n < 0)
+    struct pw_str path = {0};
+    if (!pw_place_state(&path, "sessions"))
         return pw_fail(err, PW_EUSER, "no folder for sessions: neither XDG_STATE_HOME nor HOME is set");
-    if ((size_t)n + NAME_MAX_BYTES + sizeof PW_SESSION_ENDING + 1 > size)
-        return pw_fail(err, PW_EUSER, "no folder for sessions: XDG_STATE_HOME or HOME is too long");
-    return PW_OK;
+    bool fits = path.len + NAME_MAX_BYTES + sizeof PW_SESSION_ENDING + 1 <= size;
+    snprintf(dst, size, "%s", path.s);
+    pw_str_fini(&path);
+    return fits ? PW_OK
+                : pw_fail(err, PW_EUSER, "no folder for sessions: XDG_STATE_HOME or HOME is too long");
 }
 
 enum pw_code pw_session_home(char *dst, size_t size, struct pw_err *err)

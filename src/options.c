@@ -136,15 +136,15 @@ static enum pw_code read_flags(struct pw_options *o, bool *verify, int argc, cha
 static enum pw_code read_words(struct pw_options *o, int n, char **word, struct pw_err *err)
 {
     const char *verb = n > 0 ? word[0] : "";
-    for (int i = 0; i < n && strcmp(verb, "study") != 0; i++)
-        if (word[i][0] == '\0')
-            return fail(err, "%s is empty", n > 1 ? "a word" : "the session's name");
     if (strcmp(verb, "study") == 0) {
         o->verb = PW_VERB_STUDY;
         o->words = word + 1;
         o->n_words = n - 1;
         return PW_OK;
-    }
+    } /* its words are its own, also empty ones */
+    for (int i = 0; i < n; i++)
+        if (word[i][0] == '\0')
+            return fail(err, "%s is empty", n > 1 ? "a word" : "the session's name");
     bool session = strcmp(verb, "session") == 0;
     int most = session                                                                                    ? 3
                : strcmp(verb, "run") == 0 || strcmp(verb, "replay") == 0 || strcmp(verb, "sessions") == 0 ? 2

@@ -86,6 +86,8 @@ void pw_file_fresh(struct pw_file *f);
 FILE *pw_file_stream(struct pw_file *f);
 enum pw_code pw_file_commit(struct pw_file *f, struct pw_err *err);
 void pw_file_abandon(struct pw_file *f); /* NULL is a no-op */
+/* All of it at once: write n bytes to a file that replaces `path`. */
+enum pw_code pw_file_replace(const char *path, const char *data, size_t n, struct pw_err *err);
 
 /* Create an empty file beside path, for a library that opens files by name. The caller unlinks *name as soon
  * as the library has opened it, reads the bytes by *fd and closes *fd, which holds the lock. The caller frees

@@ -365,3 +365,14 @@ void pw_file_abandon(struct pw_file *f)
     free(f->path);
     free(f);
 }
+
+enum pw_code pw_file_replace(const char *path, const char *data, size_t n, struct pw_err *err)
+{
+    struct pw_file *f;
+    enum pw_code code = pw_file_create(&f, path, err);
+
+    if (code != PW_OK)
+        return code;
+    fwrite(data, 1, n, f->stream);
+    return pw_file_commit(f, err);
+}

@@ -27,14 +27,24 @@ bool pw_place_own(struct pw_str *path, const char *name)
     return false;
 }
 
-bool pw_place_config(struct pw_str *path, const char *name)
+static bool in_home(struct pw_str *path, const char *variable, const char *fallback, const char *name)
 {
-    const char *folder = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    const char *folder = getenv(variable), *home = getenv("HOME");
     if (folder != NULL && *folder == '/') /* the XDG standard says to ignore relative paths */
         pw_str_add(path, "%s/pewter/%s", folder, name);
     else if (home != NULL && *home == '/')
-        pw_str_add(path, "%s/.config/pewter/%s", home, name);
+        pw_str_add(path, "%s/%s/pewter/%s", home, fallback, name);
     else
         return false;
     return true;
+}
+
+bool pw_place_config(struct pw_str *path, const char *name)
+{
+    return in_home(path, "XDG_CONFIG_HOME", ".config", name);
+}
+
+bool pw_place_state(struct pw_str *path, const char *name)
+{
+    return in_home(path, "XDG_STATE_HOME", ".local/state", name);
 }

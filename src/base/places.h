@@ -13,5 +13,7 @@ bool pw_place_own(struct pw_str *path, const char *name);
 /* Append $XDG_CONFIG_HOME/pewter/NAME, else ~/.config/pewter/NAME, whether it exists or not. Returns false,
  * and appends nothing, if neither variable is set. */
 bool pw_place_config(struct pw_str *path, const char *name);
+/* The same for $XDG_STATE_HOME/pewter/NAME, else ~/.local/state/pewter/NAME. */
+bool pw_place_state(struct pw_str *path, const char *name);
 
 #endif

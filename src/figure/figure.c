@@ -415,15 +415,10 @@ enum pw_code pw_figure_draw(struct pw_figure_drawn *out, const char *path, const
 enum pw_code pw_figure_put(const char *path, const struct pw_figure_drawn *d, struct pw_err *err)
 {
     const char *dot = strrchr(path, '.');
-    struct pw_file *file;
 
     if (strcmp(dot, ".svg") != 0)
         return pw_figure_render(path, strcmp(dot, ".pdf") == 0, &d->svg, d->w, d->h, err);
-    enum pw_code code = pw_file_create(&file, path, err);
-    if (code != PW_OK)
-        return code;
-    fwrite(d->svg.s, 1, d->svg.len, pw_file_stream(file));
-    return pw_file_commit(file, err);
+    return pw_file_replace(path, pw_str_text(&d->svg), d->svg.len, err);
 }
 
 enum pw_code pw_figure_write(const char *path, const struct pw_snapshot *s, const struct pw_figure_options *o,

@@ -49,16 +49,6 @@ void pw_disk_job_fini(struct pw_disk_job *j)
     memset(j, 0, sizeof *j);
 }
 
-enum pw_code pw_disk_replace(const char *path, const struct pw_str *text, struct pw_err *err)
-{
-    struct pw_file *f;
-    enum pw_code code = pw_file_create(&f, path, err);
-    if (code != PW_OK)
-        return code;
-    fwrite(text->s, 1, text->len, pw_file_stream(f));
-    return pw_file_commit(f, err);
-}
-
 enum pw_code pw_disk_do(struct pw_disk_job *j, struct pw_err *err)
 {
     enum pw_code code = PW_OK;
@@ -68,7 +58,7 @@ enum pw_code pw_disk_do(struct pw_disk_job *j, struct pw_err *err)
         if (j->folders)
             code = pw_folder_make_above(j->file[i].path, err);
         if (code == PW_OK)
-            code = pw_disk_replace(j->file[i].path, &j->file[i].text, err);
+            code = pw_file_replace(j->file[i].path, pw_str_text(&j->file[i].text), j->file[i].text.len, err);
     }
     const struct pw_str *line = &j->file[0].text;
     if (j->n == 0 && write(j->append_to, line->s, line->len) != (ssize_t)line->len)

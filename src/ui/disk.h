@@ -45,8 +45,6 @@ int pw_disk_fd(const struct pw_disk *d);
 
 /* Adds a file to a job; takes the text and leaves it empty. */
 void pw_disk_add(struct pw_disk_job *job, const char *path, struct pw_str *text);
-/* Writes a file with this text, which replaces an older one. Any thread. */
-enum pw_code pw_disk_replace(const char *path, const struct pw_str *text, struct pw_err *err);
 /* Does the job on the calling thread, up to the first failure. The caller frees its members. */
 enum pw_code pw_disk_do(struct pw_disk_job *job, struct pw_err *err);
 /* Hands a job over to the thread. Takes ownership of the job's members. */

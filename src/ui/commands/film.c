@@ -214,7 +214,7 @@ static enum pw_code write_film(void *arg, struct pw_str *said, struct pw_err *er
     struct pw_filming *f = arg;
     struct pw_str svg = {0};
     pw_film_svg(f->film, &svg);
-    enum pw_code code = pw_disk_replace(f->path, &svg, err);
+    enum pw_code code = pw_file_replace(f->path, pw_str_text(&svg), svg.len, err);
     pw_str_add(said, "wrote %s: %.1f s, %zu kB", f->path, (double)pw_film_duration(f->film) * 1e-3,
                (svg.len + 999) / 1000);
     pw_str_fini(&svg);

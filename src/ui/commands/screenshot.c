@@ -3,6 +3,7 @@
  * The screen is drawn again from the snapshot, so the command also works without a terminal. A name that the
  * command chooses depends on the files that exist, so the job of the disk chooses it. */
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/folder.h"
 #include "ui/app.h"
 #include "ui/commands/commands.h"
@@ -153,7 +154,7 @@ static enum pw_code write_pictures(void *arg, struct pw_str *said, struct pw_err
     for (size_t i = 0; i < ENDINGS && code == PW_OK; i++) {
         struct pw_str path = {0};
         pw_str_add(&path, "%s.%s", p->name.s, endings[i]);
-        code = pw_disk_replace(path.s, &p->text[i], err);
+        code = pw_file_replace(path.s, pw_str_text(&p->text[i]), p->text[i].len, err);
         pw_str_fini(&path);
     }
     pw_str_add(said, "wrote %s.{txt,ans,svg}", p->name.s);
