@@ -50,9 +50,9 @@ layer(src/lab/settings      ${below_lab} "lab/(core|arms|looks|jobs|train|loop|r
 layer(src/command/commands  "${base}" "command/.+" "${doors}" "probe/probe[.]h" "reproduce/repro[.]h")
 layer(src/plot              "${base}" "${fold}" "${paired}" "${plot}")
 layer(src/ui                "${base}" "${language}" "${fold}" "${paired}" "${json}" "${recording}" "${plot}"
-                            "lab/(lab|offer|preview)[.]h" "figure/figure[.]h" "reproduce/repro[.]h" "study/(verbs|place)[.]h" "ui/.+")
+                            "lab/(lab|offer|preview)[.]h" "figure/figure[.]h" "reproduce/repro[.]h" "study/(child|place|verbs)[.]h" "ui/.+")
 layer(src/figure            "${base}" "${fold}" "${paired}" "${plot}" "figure/.+")
-layer(src/study             "${base}" "${fold}" "${recording}" "sessions/store[.]h" "plot/finding_text[.]h" "figure/figure[.]h" "study/.+")
+layer(src/study             "${base}" "${fold}" "${recording}" "${paired}" "sessions/store[.]h" "plot/finding_text[.]h" "figure/figure[.]h" "study/.+")
 layer(src/main.c            ".+")
 layer(src/options.c         "${base}" "options[.]h")
 layer(src/manual.c          "${base}" "(manual|options)[.]h" "command/command[.]h")
@@ -96,7 +96,7 @@ set(insiders
   tests/unit/test_codec_compare.c) # verify.h
 
 # Files whose child processes end by _exit if they can't become pewter.
-set(children "^src/(study/(run|run_cell|verbs)|ui/commands/study)[.]c$")
+set(children "^src/study/(child|run)[.]c$")
 
 set(failures 0)
 function(complain file number line why)

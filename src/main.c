@@ -363,17 +363,10 @@ static void hold_standard(void)
         }
 }
 
-/* The path of this program, for the processes that compute the cells of a study. */
 static int study(const struct pw_options *o)
 {
-    char program[4096];
     struct pw_err err;
-    ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (n < 0)
-        fail("/proc/self/exe can't be read", 1);
-    program[n] = '\0';
-    enum pw_code code = pw_study_verb(o->n_words, o->words, program, stdout, &err);
-    if (code == PW_OK)
+    if (pw_study_verb(o->n_words, o->words, stdout, &err) == PW_OK)
         return 0;
     fprintf(stderr, "pewter: %s\n", err.msg);
     return 1;

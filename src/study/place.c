@@ -11,28 +11,25 @@
 
 #include "base/file.h"
 #include "base/folder.h"
+#include "base/places.h"
 
 #define TEXT_MAX (1 << 20)
 
 enum pw_code pw_study_folder(char dst[PW_STUDY_PATH], const char *name, struct pw_err *err)
 {
-    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-    int n;
+    struct pw_str path = {0};
     if (name[0] == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
         return pw_fail(err, PW_EUSER, "'%s' is no name of a study", name);
     for (const char *c = name; *c != '\0'; c++)
         if ((unsigned char)*c < ' ')
             return pw_fail(err, PW_EUSER, "a study's name has no control characters");
-    if (strchr(name, '/') != NULL)
-        n = snprintf(dst, PW_STUDY_PATH, "%s", name);
-    else if (state != NULL && state[0] == '/')
-        n = snprintf(dst, PW_STUDY_PATH, "%s/pewter/studies/%s", state, name);
-    else if (home != NULL && home[0] == '/')
-        n = snprintf(dst, PW_STUDY_PATH, "%s/.local/state/pewter/studies/%s", home, name);
-    else
+    if (strchr(name, '/') == NULL && !pw_place_state(&path, "studies/"))
         return pw_fail(err, PW_EUSER, "no folder for studies: neither XDG_STATE_HOME nor HOME is set");
-    return n > 0 && n < PW_STUDY_PATH - 64 ? PW_OK
-                                           : pw_fail(err, PW_EUSER, "the path of the study is too long");
+    pw_str_add(&path, "%s", name);
+    bool fits = path.len < PW_STUDY_PATH - 64;
+    snprintf(dst, PW_STUDY_PATH, "%s", path.s);
+    pw_str_fini(&path);
+    return fits ? PW_OK : pw_fail(err, PW_EUSER, "the path of the study is too long");
 }
 
 static void text_path(char dst[PW_STUDY_PATH], const char *folder)

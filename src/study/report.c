@@ -7,18 +7,9 @@
 
 #include "base/alloc.h"
 #include "base/stats.h"
+#include "sessions/paired.h"
 
 /* ---- values over seeds */
-
-/* The values of an arm over the seeds, NaN where a result is missing. measure: of one result. */
-static void values(const struct pw_results *r, int arm, int task,
-                   double (*measure)(const struct pw_result *x, int which), int which, double *out)
-{
-    for (int k = 0; k < r->s->seeds_max; k++) {
-        int i = pw_results_at(r, arm, task, k);
-        out[k] = r->state[i] == PW_CELL_THERE ? measure(&r->results[i], which) : NAN;
-    }
-}
 
 static double at_length(const struct pw_result *x, int length)
 {
@@ -50,51 +41,51 @@ static double errors(const struct pw_result *x, int kind)
     return samples > 0 && !pw_result_is_loss(x) ? (double)n / (double)samples : NAN;
 }
 
+/* The mean over the seeds, with its interval. measure: of one result. */
 static struct pw_interval mean_of(const struct pw_results *r, int arm, int task,
                                   double (*measure)(const struct pw_result *x, int which), int which)
 {
     double x[PW_STUDY_SEEDS];
-    values(r, arm, task, measure, which, x);
+    for (int k = 0; k < r->s->seeds_max; k++) {
+        int i = pw_results_at(r, arm, task, k);
+        x[k] = r->state[i] == PW_CELL_THERE ? measure(&r->results[i], which) : (double)NAN;
+    }
     return pw_mean_interval(x, r->s->seeds_max);
 }
 
-/* Is a task measured by its loss? Any of its results says so. */
-static bool is_loss(const struct pw_results *r, int task)
+/* Any result of a task; they have the same lengths and the same measure. NULL: there is none. */
+static const struct pw_result *one_of(const struct pw_results *r, int task)
 {
     for (int i = 0; i < r->n; i++)
         if (r->cells[i].task == task && r->state[i] == PW_CELL_THERE)
-            return pw_result_is_loss(&r->results[i]);
-    return false;
+            return &r->results[i];
+    return NULL;
+}
+
+static bool is_loss(const struct pw_results *r, int task)
+{
+    const struct pw_result *x = one_of(r, task);
+    return x != NULL && pw_result_is_loss(x);
 }
 
 /* ---- blocks of a task */
 
-/* The lengths that a result of the task has, ascending. */
-static int lengths(const struct pw_results *r, int task, int out[PW_RESULT_LENGTHS])
-{
-    for (int i = 0; i < r->n; i++)
-        if (r->cells[i].task == task && r->state[i] == PW_CELL_THERE) {
-            for (int k = 0; k < r->results[i].n; k++)
-                out[k] = r->results[i].rows[k].length;
-            return r->results[i].n;
-        }
-    return 0;
-}
-
 static void add_curves(struct pw_finding *f, const struct pw_results *r, int task)
 {
-    int length[PW_RESULT_LENGTHS], n = lengths(r, task, length), n_arms = r->s->n_arms;
-    if (n == 0)
+    const struct pw_result *one = one_of(r, task);
+    int n_arms = r->s->n_arms;
+    if (one == NULL)
         return;
-    bool loss = is_loss(r, task);
+    bool loss = pw_result_is_loss(one);
     int b = pw_finding_plot(f, "mean over seeds, with the 95 % interval of the mean", "length",
-                            loss ? "nats per token" : "exact match", n, n_arms, true);
+                            loss ? "nats per token" : "exact match", one->n, n_arms, true);
     for (int a = 0; a < n_arms; a++)
         pw_finding_name(f, b, a, "%d %s", a + 1, r->s->arms[a]);
-    for (int i = 0; i < n; i++) {
-        pw_finding_x(f, b, i, length[i]);
+    for (int i = 0; i < one->n; i++) {
+        int length = one->rows[i].length;
+        pw_finding_x(f, b, i, length);
         for (int a = 0; a < n_arms; a++) {
-            struct pw_interval m = mean_of(r, a, task, at_length, length[i]);
+            struct pw_interval m = mean_of(r, a, task, at_length, length);
             double low = m.n > 1 ? m.lo : m.mean, high = m.n > 1 ? m.hi : m.mean;
             pw_finding_band(f, b, i, a, m.mean, loss ? low : fmax(low, 0.0), loss ? high : fmin(high, 1.0));
         }
@@ -132,9 +123,8 @@ static void add_remark(struct pw_finding *f, const struct pw_study *s, const str
                        bool loss)
 {
     const char *a = s->arms[j->a], *b = s->arms[j->b];
-    char p[16] = "<0.001";
-    if (j->decision.corrected >= 0.001)
-        snprintf(p, sizeof p, "%.3f", j->decision.corrected);
+    char p[16];
+    pw_p_text(p, j->decision.corrected);
     bool first = j->judged == PW_JUDGED_FIRST;
     double sign = first ? 1.0 : -1.0, low = first ? j->difference.lo : -j->difference.hi,
            high = first ? j->difference.hi : -j->difference.lo;
@@ -209,7 +199,8 @@ void pw_study_finding(struct pw_finding *f, const struct pw_results *r, const ch
 
 /* ---- ranks over tasks */
 
-bool pw_study_ranks(struct pw_finding *f, const struct pw_results *r, const char *name)
+/* Returns false if there is nothing to rank. */
+static bool make_ranks(struct pw_finding *f, const struct pw_results *r, const char *name)
 {
     int n_arms = r->s->n_arms, rows = r->s->tasks.n * r->s->seeds_max;
     double mean[PW_STUDY_ARMS], *x = pw_alloc((size_t)rows * (size_t)n_arms, sizeof *x);
@@ -231,4 +222,23 @@ bool pw_study_ranks(struct pw_finding *f, const struct pw_results *r, const char
         pw_finding_put(f, b, a, 0, mean[a]);
     }
     return true;
+}
+
+void pw_study_report_init(struct pw_study_report *x, const struct pw_results *r, const char *name,
+                          const char *text)
+{
+    int tasks = r->s->tasks.n;
+    *x = (struct pw_study_report){.results = r, .name = name, .text = text, .n = tasks};
+    x->findings = pw_alloc((size_t)tasks + 1, sizeof *x->findings);
+    for (int task = 0; task < tasks; task++)
+        pw_study_finding(&x->findings[task], r, name, task);
+    x->n += make_ranks(&x->findings[tasks], r, name);
+}
+
+void pw_study_report_fini(struct pw_study_report *x)
+{
+    for (int i = 0; i < x->n; i++)
+        pw_finding_fini(&x->findings[i]);
+    free(x->findings);
+    *x = (struct pw_study_report){0};
 }

@@ -52,8 +52,7 @@ _Noreturn static void compute(struct running *x, int cell, const sigset_t *mask,
     close(x->lock); /* it must not outlive the parent */
     if (getppid() != parent)
         _exit(PW_CELL_INTERRUPTED);
-    _exit(
-        (int)pw_study_cell_run(x->folder, x->s, &x->results.cells[cell], x->how->program, x->threads, &err));
+    _exit((int)pw_study_cell_run(x->folder, x->s, &x->results.cells[cell], x->threads, &err));
 }
 
 static void start(struct running *x, int cell, const sigset_t *mask)

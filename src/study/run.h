@@ -19,16 +19,14 @@ enum pw_study_cell_end {
     PW_CELL_FAILED       /* cells/ID.txt has the reason */
 };
 
-/* Compute a cell. program: the path of pewter; threads: 0 all processors. */
+/* Compute a cell. threads: 0 all processors. */
 enum pw_study_cell_end pw_study_cell_run(const char *folder, const struct pw_study *s,
-                                         const struct pw_study_cell *cell, const char *program, int threads,
-                                         struct pw_err *err);
+                                         const struct pw_study_cell *cell, int threads, struct pw_err *err);
 
 /* How `study run` computes. */
 struct pw_study_run {
-    const char *program; /* the path of pewter */
-    int jobs, threads;   /* cells at once, and threads of each; 0: chosen from the number of processors */
-    FILE *out;           /* a line for each cell */
+    int jobs, threads; /* cells at once, and threads of each; 0: chosen from the number of processors */
+    FILE *out;         /* a line for each cell */
 };
 /* Compute cells until nothing is wanted (results.h), in the order of seeds. *failed: cells that failed. A
  * second run of the same study is refused. Returns PW_ECANCEL after SIGTERM, SIGINT or SIGHUP. */

@@ -1,16 +1,15 @@
 #include "study/verbs.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/folder.h"
+#include "study/child.h"
 #include "study/report.h"
 #include "study/run.h"
 
@@ -47,40 +46,22 @@ static enum pw_code read_options(struct options *o, int n, char **words, const c
 /* ---- new */
 
 /* Does pewter accept the lines of every arm and task? A mistake should show before hours of training. */
-static enum pw_code try_lines(const struct pw_study *s, const char *program, struct pw_err *err)
+static enum pw_code try_lines(const struct pw_study *s, struct pw_err *err)
 {
     for (int task = 0; task < s->tasks.n; task++)
         for (int arm = 0; arm < s->n_arms; arm++) {
             struct pw_str script = {0};
-            char line[512] = "", last[512] = "";
-            int ends[2];
-            pw_study_cell_setup(s, arm, task, 0, &script);
-            fflush(NULL);
-            pid_t pid = pipe(ends) == 0 ? fork() : -1;
-            if (pid == 0) {
-                dup2(ends[1], STDERR_FILENO);
-                close(ends[0]);
-                close(ends[1]);
-                dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
-                execl(program, program, "--no-session", "--threads", "1", "-c", script.s, (char *)NULL);
-                _exit(127);
-            }
-            pw_str_fini(&script);
-            if (pid < 0)
-                return pw_fail(err, PW_EIO, "no process to check the study");
-            close(ends[1]);
-            FILE *in = fdopen(ends[0], "r");
-            while (fgets(line, sizeof line, in) != NULL) {
-                line[strcspn(line, "\n")] = 0;
-                pw_text_copy(last, sizeof last, line);
-            }
-            fclose(in);
+            char why[PW_CHILD_WHY];
             int status;
-            waitpid(pid, &status, 0);
-            const char *why = strncmp(last, "pewter: ", 8) == 0 ? last + 8 : last;
+            pw_study_cell_setup(s, arm, task, 0, &script);
+            const char *const args[] = {"--no-session", "--threads", "1", "-c", script.s, NULL};
+            enum pw_code code = pw_child_run(args, NULL, NULL, &status, why, err);
+            pw_str_fini(&script);
+            if (code != PW_OK)
+                return code;
             if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
                 return pw_fail(err, PW_EUSER, "%.60s with task %.60s: %.300s", s->arms[arm],
-                               s->tasks.items[task], why);
+                               s->tasks.items[task], strncmp(why, "pewter: ", 8) == 0 ? why + 8 : why);
         }
     return PW_OK;
 }
@@ -103,8 +84,7 @@ static enum pw_code text_of(struct pw_str *text, int n, char **words, struct pw_
     return n > 0 ? PW_OK : pw_fail(err, PW_EUSER, "new NAME needs the text of the study, or a file with it");
 }
 
-static enum pw_code make(const char *folder, int n, char **words, const char *program, FILE *out,
-                         struct pw_err *err)
+static enum pw_code make(const char *folder, int n, char **words, FILE *out, struct pw_err *err)
 {
     struct pw_str text = {0};
     struct pw_study s = {0};
@@ -112,7 +92,7 @@ static enum pw_code make(const char *folder, int n, char **words, const char *pr
     if (code == PW_OK)
         code = pw_study_read(&s, pw_str_text(&text), err);
     if (code == PW_OK)
-        code = try_lines(&s, program, err);
+        code = try_lines(&s, err);
     if (code == PW_OK)
         code = pw_study_create(folder, text.s, err);
     if (code == PW_OK)
@@ -228,12 +208,15 @@ static enum pw_code report(const char *folder, const char *name, const char *to,
     enum pw_code code = open_results(&x, folder, err);
     if (code != PW_OK)
         return code;
-    pw_study_print(out, &x.r, name, x.text);
+    struct pw_study_report made;
+    pw_study_report_init(&made, &x.r, name, x.text);
+    pw_study_print(out, &made);
     if (to != NULL)
-        code = pw_study_files(to, &x.r, name, x.text, err);
+        code = pw_study_files(to, &made, err);
     if (code == PW_OK && to != NULL)
         fprintf(out, "\nwrote %s/report.html, report.txt, cells.csv, and task1.svg and .pdf of each task\n",
                 to);
+    pw_study_report_fini(&made);
     close_results(&x);
     return code;
 }
@@ -293,11 +276,9 @@ static enum pw_code list(FILE *out, struct pw_err *err)
 
 /* ---- run and cell */
 
-static enum pw_code run(const char *folder, const struct options *o, const char *program, FILE *out,
-                        struct pw_err *err)
+static enum pw_code run(const char *folder, const struct options *o, FILE *out, struct pw_err *err)
 {
-    struct pw_study_run how = {
-        .program = program, .jobs = (int)o->jobs, .threads = (int)o->threads, .out = out};
+    struct pw_study_run how = {.jobs = (int)o->jobs, .threads = (int)o->threads, .out = out};
     int failed = 0;
     enum pw_code code = pw_study_run(folder, &how, &failed, err);
     if (code == PW_OK && failed > 0)
@@ -306,7 +287,7 @@ static enum pw_code run(const char *folder, const struct options *o, const char 
 }
 
 /* Computes one cell: the script of a cluster calls this. */
-static enum pw_code run_cell(const char *folder, const char *id, const char *program, struct pw_err *err)
+static enum pw_code run_cell(const char *folder, const char *id, struct pw_err *err)
 {
     struct pw_study s;
     struct pw_study_cell cell;
@@ -315,13 +296,13 @@ static enum pw_code run_cell(const char *folder, const char *id, const char *pro
         return code;
     if (!pw_study_cell_find(&s, id, &cell))
         code = pw_fail(err, PW_EUSER, "no cell %s in this study", id);
-    else if (pw_study_cell_run(folder, &s, &cell, program, 0, err) == PW_CELL_FAILED)
+    else if (pw_study_cell_run(folder, &s, &cell, 0, err) == PW_CELL_FAILED)
         code = PW_EUSER;
     pw_study_fini(&s);
     return code;
 }
 
-enum pw_code pw_study_verb(int n, char **words, const char *program, FILE *out, struct pw_err *err)
+enum pw_code pw_study_verb(int n, char **words, FILE *out, struct pw_err *err)
 {
     static const char *const verbs[] = {"new", "run",  "status", "stop", "report",
                                         "add", "cell", "list",   NULL};
@@ -352,9 +333,9 @@ enum pw_code pw_study_verb(int n, char **words, const char *program, FILE *out, 
     if (code != PW_OK)
         return code;
     if (strcmp(verb, "new") == 0)
-        return make(folder, n - 2, words + 2, program, out, err);
+        return make(folder, n - 2, words + 2, out, err);
     if (strcmp(verb, "run") == 0)
-        return run(folder, &o, program, out, err);
+        return run(folder, &o, out, err);
     if (strcmp(verb, "status") == 0)
         return status(folder, out, err);
     if (strcmp(verb, "report") == 0)
@@ -363,7 +344,7 @@ enum pw_code pw_study_verb(int n, char **words, const char *program, FILE *out, 
         return o.seeds > 0 ? add_seeds(folder, o.seeds, out, err)
                            : pw_fail(err, PW_EUSER, "study add NAME needs seeds=N");
     if (strcmp(verb, "cell") == 0)
-        return n == 3 ? run_cell(folder, words[2], program, err)
+        return n == 3 ? run_cell(folder, words[2], err)
                       : pw_fail(err, PW_EUSER, "study cell NAME needs the name of a cell");
     code = pw_study_stop(folder, &pid, err);
     if (code == PW_OK)

@@ -8,8 +8,8 @@
 
 #include "base/err.h"
 
-/* Run the verb of words [n], for example {"status", "NAME"}. program: the path of pewter. Prints to out.
+/* Run the verb of words [n], for example {"status", "NAME"}. Prints to out.
  * Fails with PW_EUSER for wrong words; PW_ECANCEL: stopped by a signal. */
-enum pw_code pw_study_verb(int n, char **words, const char *program, FILE *out, struct pw_err *err);
+enum pw_code pw_study_verb(int n, char **words, FILE *out, struct pw_err *err);
 
 #endif

@@ -1,14 +1,12 @@
 /* study.c - experiments over arms, tasks and seeds, which run in processes of their own and outlive the
  * workbench. */
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "study/child.h"
 #include "study/place.h"
 #include "study/verbs.h"
 #include "ui/app.h"
@@ -20,7 +18,6 @@
 struct words {
     int n;
     char *word[WORDS], *text;
-    char program[4096];
 };
 
 static void free_words(void *arg)
@@ -58,13 +55,6 @@ static enum pw_code split(struct words *w, const char *rest, struct pw_err *err)
     return PW_OK;
 }
 
-static enum pw_code find_program(char program[4096], struct pw_err *err)
-{
-    ssize_t n = readlink("/proc/self/exe", program, 4095);
-    program[n > 0 ? n : 0] = '\0';
-    return n > 0 ? PW_OK : pw_fail(err, PW_EIO, "study: /proc/self/exe: %s", strerror(errno));
-}
-
 /* ---- verbs that answer at once, on the disk's thread */
 
 static enum pw_code answer(void *arg, struct pw_str *said, struct pw_err *err)
@@ -74,7 +64,7 @@ static enum pw_code answer(void *arg, struct pw_str *said, struct pw_err *err)
     size_t n;
     (void)said;
     FILE *out = open_memstream(&text, &n);
-    enum pw_code code = pw_study_verb(w->n, w->word, w->program, out, err);
+    enum pw_code code = pw_study_verb(w->n, w->word, out, err);
     fclose(out);
     free(w->text);
     w->text = text;
@@ -92,54 +82,36 @@ static enum pw_code show(struct pw_app *app, void *arg, struct pw_err *err)
 
 /* ---- `study run`: a process of its own, which outlives the workbench */
 
-static void become_run(struct words *w, int log)
+static void print_line(void *arg, const char *line)
 {
-    char *argv[WORDS + 3] = {w->program, (char[]){"study"}};
-    sigset_t none;
-    for (int i = 0; i <= w->n; i++) /* with the NULL at the end */
-        argv[i + 2] = i < w->n ? w->word[i] : NULL;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    setsid();
-    if (log >= 0) {
-        dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
-        dup2(log, STDOUT_FILENO);
-        dup2(log, STDERR_FILENO);
-    }
-    execv(w->program, argv);
-    _exit(127);
+    fputs(line, arg);
+    fflush(arg);
 }
 
-/* With a screen it runs beside it, and a process between forgets it, so that none waits for it. Without a
- * screen the script waits. */
-static enum pw_code start_run(struct pw_app *app, struct words *w, struct pw_err *err)
+/* With a screen it runs beside it; without a screen the script waits. */
+static enum pw_code start_run(struct pw_app *app, const struct words *w, struct pw_err *err)
 {
-    char folder[PW_STUDY_PATH], path[PW_STUDY_PATH + 16];
-    int log = -1, status = 0;
+    const char *args[WORDS + 2] = {"study"};
+    char folder[PW_STUDY_PATH], path[PW_STUDY_PATH + 16], why[PW_CHILD_WHY] = "";
+    int status = 0;
+    for (int i = 0; i < w->n; i++)
+        args[i + 1] = w->word[i];
     enum pw_code code = w->n < 2 ? pw_fail(err, PW_EUSER, "study run: the name of the study is missing")
                                  : pw_study_folder(folder, w->word[1], err);
     if (code != PW_OK)
         return code;
+    if (!app->screen) {
+        code = pw_child_run(args, print_line, stdout, &status, why, err);
+        return code != PW_OK || status == 0 ? code : pw_fail(err, PW_EUSER, "study run: %s", why);
+    }
     snprintf(path, sizeof path, "%s/run.log", folder);
-    if (app->screen && (log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600)) < 0)
+    if (access(folder, F_OK) != 0)
         return pw_fail(err, PW_EUSER, "study run: no study '%s'; 'study list' lists them", w->word[1]);
-    fflush(NULL);
-    pid_t pid = fork();
-    if (pid == 0) {
-        if (log >= 0 && fork() != 0)
-            _exit(0);
-        become_run(w, log);
-    }
-    if (log >= 0)
-        close(log);
-    if (pid < 0)
-        return pw_fail(err, PW_EIO, "study run: no process: %s", strerror(errno));
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
-    if (log >= 0)
+    code = pw_child_leave(args, path, err);
+    if (code == PW_OK)
         pw_app_answer(app, "study %s runs beside the workbench and after it; 'study status %s' looks at it",
                       w->word[1], w->word[1]);
-    return status == 0 ? PW_OK : pw_fail(err, PW_EUSER, "study run: it failed");
+    return code;
 }
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
@@ -147,8 +119,6 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     struct pw_app *app = ctx;
     struct words *w = pw_alloc(1, sizeof *w);
     enum pw_code code = split(w, args->rest, err);
-    if (code == PW_OK)
-        code = find_program(w->program, err);
     if (code == PW_OK && w->n > 0 && strcmp(w->word[0], "run") == 0) {
         code = start_run(app, w, err);
         free_words(w);
