@@ -15,8 +15,8 @@
 
 #define MAX_WORDS 64
 
-/* Becomes pewter, with these files as standard output and messages. Called between fork and exec, so it allocates
- * nothing. */
+/* Becomes pewter, with these files as standard output and messages. Called between fork and exec, so it
+ * allocates nothing. */
 _Noreturn static void become(const char *const *args, int out, int messages)
 {
     char *argv[MAX_WORDS + 2] = {(char[]){"pewter"}};

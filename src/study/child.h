@@ -1,19 +1,21 @@
 /* child.h - runs pewter in a child process.
  *
- * args: the words behind the program's name, and NULL. The child is the same file as this process (/proc/self/exe),
- * also if another one has replaced it since, so it computes the same bits. Its signals are unblocked. Functions fail
- * with PW_EIO if there is no process. Any thread. */
+ * args: the words behind the program's name, and NULL. The child is the same file as this process
+ * (/proc/self/exe), also if another one has replaced it since, so it computes the same bits. Its signals are
+ * unblocked. Functions fail with PW_EIO if there is no process. Any thread. */
 #ifndef PW_STUDY_CHILD_H
 #define PW_STUDY_CHILD_H
 #include "base/err.h"
 
 #define PW_CHILD_WHY 512 /* bytes of a message */
 
-/* Run it and wait. Calls each(arg, line) for every line that it prints; NULL: no calls. *status is that of waitpid;
- * why [PW_CHILD_WHY] gets the last line of its messages. The child gets SIGTERM when the calling thread ends. */
+/* Run it and wait. Calls each(arg, line) for every line that it prints; NULL: no calls. *status is that of
+ * waitpid; why [PW_CHILD_WHY] gets the last line of its messages. The child gets SIGTERM when the calling
+ * thread ends. */
 enum pw_code pw_child_run(const char *const *args, void (*each)(void *arg, const char *line), void *arg,
                           int *status, char *why, struct pw_err *err);
-/* Start it so that it outlives this process: in a session of its own, with its output appended to the file `log`. */
+/* Start it so that it outlives this process: in a session of its own, with its output appended to the file
+ * `log`. */
 enum pw_code pw_child_leave(const char *const *args, const char *log, struct pw_err *err);
 
 #endif
