@@ -143,6 +143,14 @@ static void end_children(struct running *x)
             waitpid(x->jobs[i].pid, NULL, 0);
 }
 
+/* Removes the files of cells that ended just before their process was killed. */
+static void tidy(const struct running *x)
+{
+    for (int i = 0; i < x->results.n; i++)
+        if (x->results.state[i] == PW_CELL_THERE)
+            pw_study_cell_tidy(x->folder, x->results.cells[i].id);
+}
+
 static enum pw_code loop(struct running *x, struct pw_err *err)
 {
     sigset_t set, mask;
@@ -154,6 +162,7 @@ static enum pw_code loop(struct running *x, struct pw_err *err)
     sigprocmask(SIG_BLOCK, &set, &mask);
     enum pw_code code = PW_OK;
     pw_results_read(&x->results, x->folder);
+    tidy(x);
     for (;;) {
         begin_cells(x, &mask);
         if (x->busy == 0)

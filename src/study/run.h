@@ -22,6 +22,8 @@ enum pw_study_cell_end {
 /* Compute a cell. threads: 0 all processors. */
 enum pw_study_cell_end pw_study_cell_run(const char *folder, const struct pw_study *s,
                                          const struct pw_study_cell *cell, int threads, struct pw_err *err);
+/* Remove what a cell with a result no longer needs: its session, message and lock. */
+void pw_study_cell_tidy(const char *folder, const char *id);
 
 /* How `study run` computes. */
 struct pw_study_run {

@@ -123,10 +123,7 @@ static enum pw_study_cell_end compute(struct computing *c, const struct pw_study
         end = PW_CELL_FAILED;
     }
     pw_study_cell_path(&path, c->folder, c->cell->id, ".txt");
-    if (end == PW_CELL_DONE) {
-        pw_session_remove(c->session.s);
-        unlink(path.s);
-    } else if (end == PW_CELL_FAILED) {
+    if (end == PW_CELL_FAILED) {
         pw_fail(err, PW_EUSER, "%s", why);
         strcat(why, "\n");
         pw_file_replace(path.s, why, strlen(why), &unwritten);
@@ -134,6 +131,20 @@ static enum pw_study_cell_end compute(struct computing *c, const struct pw_study
     pw_str_fini(&path);
     pw_result_fini(&r);
     return end;
+}
+
+void pw_study_cell_tidy(const char *folder, const char *id)
+{
+    struct pw_str path = {0};
+    pw_study_cell_path(&path, folder, id, ".pewter");
+    pw_session_remove(path.s);
+    pw_str_clear(&path);
+    pw_study_cell_path(&path, folder, id, ".txt");
+    unlink(path.s);
+    pw_str_clear(&path);
+    pw_study_cell_path(&path, folder, id, ".lock");
+    unlink(path.s); /* a process that takes the lock then looks for the result next */
+    pw_str_fini(&path);
 }
 
 enum pw_study_cell_end pw_study_cell_run(const char *folder, const struct pw_study *s,
@@ -154,7 +165,7 @@ enum pw_study_cell_end pw_study_cell_run(const char *folder, const struct pw_stu
     else if (pw_result_read(&there, folder, cell->id, &unread) != PW_OK) /* missing or damaged */
         end = compute(&c, s, err);
     if (end == PW_CELL_DONE)
-        unlink(lock.s); /* one that waits for it looks for the result next */
+        pw_study_cell_tidy(folder, cell->id);
     if (fd >= 0)
         close(fd);
     pw_result_fini(&there);

@@ -60,8 +60,12 @@ grep -v '^cost: ' files/report.txt >whole.txt
 for f in report.html cells.csv task1.svg task1.pdf; do check "the report has $f" [ -s "files/$f" ]; done
 check "the page stands alone" grep -q '<svg' files/report.html
 check "a line for each cell and length" [ "$(wc -l <files/cells.csv)" -eq $((9 * 5 + 1)) ]
+SESSION=$(find "$XDG_STATE_HOME/pewter/studies/whole/cells" -name '*.json' | head -1)
+SESSION=${SESSION%.json}.pewter
+check "a session" "$PEWTER" --session "$SESSION" -c "digest" # as left by a kill just after the result
 check "cells are not computed twice" study run whole
 [ ! -s out ] || check "nothing ran: $(cat out)" false
+check "the session is removed" [ ! -e "$SESSION" ]
 
 # ---- the same, killed again and again: the runner, a cell, or the pewter that trains
 study new killed "$TEXT"
@@ -86,6 +90,7 @@ for i in 1 2 3 4 5 6 7 8 9 10; do
 done
 said '^9 of at most 9 runs done, 0 running, 0 failed'
 "$PEWTER" study report killed | grep -v '^cost: ' | sed 's/killed/whole/' >killed.txt
+check "a run of a computed study" study run killed
 check "the same report after ten kills: $(diff whole.txt killed.txt | head -5)" cmp -s whole.txt killed.txt
 check "no session is left" [ -z "$(find "$PLACE/cells" -name '*.pewter*')" ]
 

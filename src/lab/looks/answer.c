@@ -213,13 +213,12 @@ static enum pw_code next_token(struct pw_lab *lab, const struct pw_replica *arm,
 }
 
 /* Decode and emit one more token; after the last one also what it was computed from. */
-static void go_on(struct pw_lab *lab)
+static enum pw_code go_on(struct pw_lab *lab, struct pw_err *err)
 {
     struct pw_pin *pin = &lab->pin;
     const struct pw_replica *arm = pw_lab_answerer(lab);
     struct pw_ev_token token = {0};
-    struct pw_err err;
-    enum pw_code code = next_token(lab, arm, &token, &err);
+    enum pw_code code = next_token(lab, arm, &token, err);
     bool last = code == PW_OK && token.last;
     if (code == PW_OK) {
         struct pw_event *e = pw_lab_event(PW_EV_TOKEN, arm);
@@ -227,24 +226,39 @@ static void go_on(struct pw_lab *lab)
         pw_lab_emit(lab, e);
     }
     if (last)
-        code = pw_lab_emit_looks(lab, arm, &err);
-    if (code != PW_OK)
-        pw_lab_trouble(lab, &err);
+        code = pw_lab_emit_looks(lab, arm, err);
     lab->look_s = pw_now() - pin->began;
+    return code;
+}
+
+/* The same outside a command: a failure is an event of its own. */
+static void go_on_alone(struct pw_lab *lab)
+{
+    struct pw_err err;
+    if (go_on(lab, &err) != PW_OK)
+        pw_lab_trouble(lab, &err);
 }
 
 void pw_lab_answer_slice(struct pw_lab *lab)
 {
     double end = pw_now() + SLICE_S;
     do
-        go_on(lab);
+        go_on_alone(lab);
     while (pw_lab_answering(lab) && pw_now() < end && !atomic_load(&lab->yield));
 }
 
 void pw_lab_answer_all(struct pw_lab *lab)
 {
     while (pw_lab_answering(lab))
-        go_on(lab);
+        go_on_alone(lab);
+}
+
+enum pw_code pw_lab_answer_now(struct pw_lab *lab, struct pw_err *err)
+{
+    enum pw_code code = pw_lab_answer_again(lab, err);
+    while (code == PW_OK && pw_lab_answering(lab))
+        code = go_on(lab, err);
+    return code;
 }
 
 void pw_lab_drop_answer(struct pw_lab *lab)

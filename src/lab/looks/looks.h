@@ -29,7 +29,9 @@ int pw_lab_answer_limit(const struct pw_lab *lab, const struct pw_sample *x);
 struct pw_replica *pw_lab_answerer(struct pw_lab *lab); /* the replica that answers; NULL: it was dropped */
 bool pw_lab_answering(const struct pw_lab *lab);
 void pw_lab_answer_slice(struct pw_lab *lab); /* at most 50 ms */
-void pw_lab_answer_all(struct pw_lab *lab);
+void pw_lab_answer_all(struct pw_lab *lab);   /* the rest of the answer */
+/* Like pw_lab_answer_again, to the answer's end, for a command, which fails with the decoding. */
+enum pw_code pw_lab_answer_now(struct pw_lab *lab, struct pw_err *err);
 void pw_lab_drop_answer(struct pw_lab *lab); /* one that is being decoded; it is not valid then */
 /* Are the answer's tokens those that the present weights of its model produce? */
 bool pw_lab_answer_stands(struct pw_lab *lab);

@@ -22,17 +22,6 @@ static void tell_cursor(struct pw_lab *lab, const struct pw_replica *arm, int po
     pw_lab_emit(lab, e);
 }
 
-/* Decode the pinned prompt to its end. */
-static enum pw_code decode(struct pw_lab *lab, const char *what, struct pw_err *err)
-{
-    const struct pw_pin *pin = &lab->pin;
-    enum pw_code code = pw_lab_answer_again(lab, err);
-    pw_lab_answer_all(lab);
-    if (code == PW_OK && pin->n <= pin->sample.n_prompt) /* the failure has been emitted */
-        code = pw_fail(err, PW_ECANCEL, "%s: the answer could not be decoded", what);
-    return code;
-}
-
 enum pw_code pw_lab_need_answer(struct pw_lab *lab, const char *what, struct pw_err *err)
 {
     const struct pw_replica *arm = pw_lab_inspected(lab);
@@ -44,7 +33,7 @@ enum pw_code pw_lab_need_answer(struct pw_lab *lab, const char *what, struct pw_
         return pw_fail(err, PW_EUSER, "%s: the pinned prompt has %d tokens; arm %d reads at most %d", what,
                        pin->kept, arm->id, arm->cfg.context);
     pw_lab_answer_all(lab);
-    return pw_lab_answered(lab) ? PW_OK : decode(lab, what, err);
+    return pw_lab_answered(lab) ? PW_OK : pw_lab_answer_now(lab, err);
 }
 
 /* Decode up to `by` more tokens if the answer was cut off. */
@@ -61,12 +50,12 @@ static enum pw_code extend(struct pw_lab *lab, const char *what, int by, struct 
     /* moving on means that the user wants the following tokens */
     if (pin->stop_at_wrong && pin->n < pin->limit) {
         pin->stop_at_wrong = false;
-        return decode(lab, what, err);
+        return pw_lab_answer_now(lab, err);
     }
     if (pin->n >= context)
         return pw_fail(err, PW_EUSER, "%s: the sequence has %d tokens, the model's limit", what, context);
     pin->more += by < context - pin->n ? by : context - pin->n;
-    return decode(lab, what, err);
+    return pw_lab_answer_now(lab, err);
 }
 
 enum pw_code pw_lab_go(struct pw_lab *lab, const char *what, int by, struct pw_err *err)
@@ -167,7 +156,7 @@ enum pw_code pw_lab_edit(struct pw_lab *lab, int pos, const char *word, struct p
     pin->more = 0;
     pin->stop_at_wrong = false;
     pin->at = pos;
-    code = decode(lab, "edit", err);
+    code = pw_lab_answer_now(lab, err);
     if (code == PW_OK)
         tell_cursor(lab, pw_lab_answerer(lab), pos);
     return code;
