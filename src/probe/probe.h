@@ -113,5 +113,7 @@ void pw_probe_fini(struct pw_probing_at *p);
 void pw_probe_remark_one(struct pw_finding *f, const char *study);
 /* Options of probe distance, shared with the command compare. */
 extern const struct pw_opt pw_distance_options[];
+/* Options of probe why, shared with the command why. The first one is the length. */
+extern const struct pw_opt pw_why_settings[];
 
 #endif

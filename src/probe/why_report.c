@@ -1,0 +1,171 @@
+/* why_report.c - builds the finding of the probe why: the length curve, the first errors, and the candidates
+ * by the exact match that they recover. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "probe/why.h"
+
+enum { SHOWN = 16, NAMED = 3 }; /* most rows of candidates; most causes that have a remark */
+
+static double share(const struct pw_why_pass *x)
+{
+    int n = 0;
+    for (int i = 0; i < x->n; i++)
+        n += x->right[i];
+    return x->n > 0 ? (double)n / x->n : NAN;
+}
+
+static void add_curve(const struct pw_why_state *s, struct pw_finding *f)
+{
+    if (s->n_shorter == 0)
+        return;
+    int b = pw_finding_plot(f, "exact match by length", "length", "exact match", s->n_shorter + 1, 1, false);
+    pw_finding_name(f, b, 0, "as it is");
+    for (int i = 0; i <= s->n_shorter; i++) {
+        const struct pw_why_pass *x = &s->passes[i < s->n_shorter ? i + 1 : 0];
+        pw_finding_x(f, b, i, x->length);
+        pw_finding_y(f, b, i, 0, share(x));
+    }
+}
+
+static void add_errors(const struct pw_why_state *s, struct pw_finding *f)
+{
+    static const char *const kinds[] = {"end mark too early", "end mark missing", "wrong token"};
+    int last = 0, most = 0, failed = 0;
+    for (int k = 0; k < s->place_cap; k++) {
+        failed += s->place[k];
+        last = s->place[k] > 0 ? k : last;
+        most = s->place[k] > s->place[most] ? k : most;
+    }
+    if (failed == 0)
+        return;
+    int b = pw_finding_table(f, "first error of the failing samples, by kind", PW_WHY_ERRORS, 1);
+    f->blocks[b].decimals = 0;
+    pw_finding_col(f, b, 0, "samples");
+    for (int e = 0; e < PW_WHY_ERRORS; e++) {
+        pw_finding_row(f, b, e, "%s", kinds[e]);
+        pw_finding_put(f, b, e, 0, s->error[e]);
+    }
+    b = pw_finding_plot(f, "first error of the failing samples, by token of the answer", "token of the answer",
+                        "samples", last + 1, 1, false);
+    pw_finding_name(f, b, 0, "samples");
+    for (int k = 0; k <= last; k++) {
+        pw_finding_x(f, b, k, k + 1);
+        pw_finding_y(f, b, k, 0, s->place[k]);
+    }
+    pw_finding_remark(f, "%d of %d samples fail; the first error is most often at token %d of the answer (%d)",
+                      failed, s->passes[0].n, most + 1, s->place[most]);
+}
+
+/* ---- the candidates */
+
+/* Adds the row of candidate k. */
+static void add_row(const struct pw_why_state *s, struct pw_finding *f, int b, int row, int k,
+                    const struct pw_why_effect *e)
+{
+    int n = s->passes[0].n;
+    double low, high;
+    pw_why_interval(e->right - e->fixed, e->fixed, e->broken, n, &low, &high);
+    pw_finding_row(f, b, row, "%s", s->list[k].name);
+    pw_finding_put(f, b, row, 0, 100.0 * e->right / n);
+    pw_finding_put(f, b, row, 1, 100.0 * (e->fixed - e->broken) / n);
+    pw_finding_put(f, b, row, 2, 100.0 * low);
+    pw_finding_put(f, b, row, 3, 100.0 * high);
+    pw_finding_put(f, b, row, 4, e->fixed);
+    pw_finding_put(f, b, row, 5, e->broken);
+    pw_finding_put(f, b, row, 6, e->adjusted);
+}
+
+static void add_candidates(const struct pw_why_state *s, struct pw_finding *f, const int *order, int n,
+                           const struct pw_why_effect *effect)
+{
+    static const char *const heads[] = {"exact %", "recovered %", "low", "high", "repaired", "broken", "p (Holm)"};
+    int rows = n < SHOWN ? n : SHOWN;
+    char title[PW_FINDING_TEXT];
+    snprintf(title, sizeof title, "candidates by recovered exact match: %d of %d, best first", rows, n);
+    int b = pw_finding_table(f, title, rows, 7);
+    for (int c = 0; c < 7; c++)
+        pw_finding_col(f, b, c, "%s", heads[c]);
+    for (int i = 0; i < rows; i++)
+        add_row(s, f, b, i, order[i], &effect[order[i]]);
+}
+
+/* Says what the best candidate recovers on samples that had no part in choosing it. */
+static void remark_fresh(const struct pw_why_state *s, struct pw_finding *f)
+{
+    const struct pw_why_pass *before = &s->passes[s->n_passes - 2], *after = &s->passes[s->n_passes - 1];
+    double low, high;
+    if (before->n == 0) {
+        pw_finding_remark(f, "the task has no further samples of this length on which the first one could be "
+                             "measured again");
+        return;
+    }
+    struct pw_why_effect e = pw_why_compare(before->right, after->right, after->n);
+    pw_why_interval(e.right - e.fixed, e.fixed, e.broken, after->n, &low, &high);
+    pw_finding_remark(f,
+                      "on %d further samples '%s' recovers %.1f points of exact match [%.1f, %.1f], from %.1f %% "
+                      "to %.1f %%",
+                      after->n, s->list[s->best].name, 100.0 * (e.fixed - e.broken) / after->n, 100 * low,
+                      100 * high, 100 * share(before), 100 * share(after));
+}
+
+/* Is this the first candidate of its cause? */
+static bool is_new_cause(const struct pw_why_state *s, const int *order, int i)
+{
+    for (int k = 0; k < i; k++)
+        if (strcmp(s->list[order[k]].cause, s->list[order[i]].cause) == 0)
+            return false;
+    return true;
+}
+
+static void remark_causes(const struct pw_why_state *s, struct pw_finding *f, const int *order, int n,
+                          const struct pw_why_effect *effect)
+{
+    int samples = s->passes[0].n, named = 0;
+    for (int i = 0; i < n && named < NAMED; i++) {
+        const struct pw_why_candidate *c = &s->list[order[i]];
+        const struct pw_why_effect *e = &effect[order[i]];
+        if (!pw_why_significant(e) || !is_new_cause(s, order, i))
+            continue;
+        named++;
+        pw_finding_remark(f, "cause %d: %s: '%s' recovers %.1f points of exact match, p = %.2g%s%s", named,
+                          c->cause, c->name, 100.0 * (e->fixed - e->broken) / samples, e->adjusted,
+                          c->line[0] != '\0' ? "; as an arm: fork; " : "; no command makes it an arm", c->line);
+    }
+    if (named > 0) {
+        remark_fresh(s, f);
+        return;
+    }
+    const struct pw_why_effect *e = n > 0 ? &effect[order[0]] : NULL;
+    if (e == NULL || e->fixed <= e->broken)
+        pw_finding_remark(f, "none of these: no candidate recovers exact match");
+    else
+        pw_finding_remark(f, "none of these: no candidate recovers exact match significantly; the best, '%s': "
+                             "%.1f points, p = %.2g over %d candidates",
+                          s->list[order[0]].name, 100.0 * (e->fixed - e->broken) / samples, e->adjusted, n);
+}
+
+void pw_why_report(struct pw_probing_at *p, struct pw_finding *f)
+{
+    const struct pw_probe_in *in = p->in;
+    const struct pw_why_state *s = p->state;
+    const struct pw_why_pass *x = &s->passes[0];
+    pw_finding_init(f, "why", in->topic, "arm %s at length %d: %.1f %% exact match of %d samples",
+                    in->subject[0].name, x->length, 100 * share(x), x->n);
+    add_curve(s, f);
+    add_errors(s, f);
+    if (s->works) {
+        pw_finding_remark(f, "none of these: the model works at length %d, so no candidate was tested",
+                          x->length);
+        return;
+    }
+    struct pw_why_effect *effect = pw_why_effects(s);
+    int *order = pw_alloc((size_t)s->n, sizeof *order), n = pw_why_rank(order, s, effect);
+    add_candidates(s, f, order, n, effect);
+    remark_causes(s, f, order, n, effect);
+    free(order);
+    free(effect);
+}
