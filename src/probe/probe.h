@@ -25,6 +25,7 @@ enum pw_probe_takes {
     PW_PROBE_PROMPT = 8,      /* the pinned prompt; without one the probe is refused */
     PW_PROBE_ANY_PROMPT = 16, /* the pinned prompt, if there is one */
     PW_PROBE_ANSWERS = 32,    /* it counts right answers; refused for running text, which has none */
+    PW_PROBE_OTHERS = 64,     /* the first replicas of the arms that are not measured, to read in begin */
 };
 
 /* A model to measure. The lab owns the model and its control. */
@@ -43,6 +44,9 @@ struct pw_probe_subject {
 struct pw_probe_in {
     int n; /* subjects; 0: the probe takes none */
     const struct pw_probe_subject *subject;
+    /* With PW_PROBE_OTHERS: the other arms, without controls. Their models are valid in begin only. */
+    int n_others;
+    const struct pw_probe_subject *other;
     const char *topic;             /* topic of the finding: the arms, as "2" or "1 2 3"; "": no arm */
     const char *who;               /* the caller's name in messages: "probe distance", "compare" */
     uint64_t seed;                 /* the lab's seed */

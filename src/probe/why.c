@@ -8,8 +8,8 @@
  * Decisions. The samples are the first ones that `eval` uses. All candidates are fixed before the first
  * measurement, and Holm's correction covers all of them. The best of dozens looks better than it is, so it
  * answers further samples, which had no part in choosing it. A model that fails fewer than 1 of 20 samples
- * works, and nothing is tested. Candidates are changes that the lab can make in a resident model; combinations
- * of two causes are not tested.
+ * works, and nothing is tested. Candidates are changes that the lab can make in a resident model;
+ * combinations of two causes are not tested.
  *
  * Exact match is teacher-forced, as in `probe ablation`. It overstates encodings that know the length of the
  * answer. */
@@ -20,21 +20,22 @@
 
 enum { PART = 16, MOST_PLACES = 64 }; /* sequences per unit; places that are counted */
 
-const struct pw_opt pw_why_settings[] = {{.name = "length",
-                                      .type = PW_OPT_INT,
-                                      .offset = offsetof(struct pw_why_options, length),
-                                      .def = "0",
-                                      .min = 0,
-                                      .max = 100000,
-                                      .help = "length at which exact match drops; 0: the longest test length"},
-                                     {.name = "samples",
-                                      .type = PW_OPT_INT,
-                                      .offset = offsetof(struct pw_why_options, samples),
-                                      .def = "64",
-                                      .min = 8,
-                                      .max = 100000,
-                                      .help = "samples for each candidate, the first ones that `eval` uses"},
-                                     {.name = NULL}};
+const struct pw_opt pw_why_settings[] = {
+    {.name = "length",
+     .type = PW_OPT_INT,
+     .offset = offsetof(struct pw_why_options, length),
+     .def = "0",
+     .min = 0,
+     .max = 100000,
+     .help = "length at which exact match drops; 0: the longest test length"},
+    {.name = "samples",
+     .type = PW_OPT_INT,
+     .offset = offsetof(struct pw_why_options, samples),
+     .def = "64",
+     .min = 8,
+     .max = 100000,
+     .help = "samples for each candidate, the first ones that `eval` uses"},
+    {.name = NULL}};
 
 /* ---- begin: the passes */
 
@@ -100,10 +101,9 @@ static enum pw_code begin_why(struct pw_probing_at *p, struct pw_err *err)
     int n = in->n_samples(in->arg, length, o->samples);
     int all = in->n_samples(in->arg, length, 2 * o->samples);
     enum pw_code code = check_length(p, length, n, err);
-    if (code == PW_OK)
-        code = pw_why_list(s, in, err);
     if (code != PW_OK)
         return code;
+    pw_why_list(s, in);
     add_pass(p, 0, length, 0, n);
     add_shorter(p, length);
     for (int k = 1; k < s->n; k++)
@@ -173,8 +173,7 @@ static enum pw_code unit(struct pw_probing_at *p, int u, struct pw_err *err)
     if (code != PW_OK)
         return code;
     const int *scored;
-    const struct pw_batch *b =
-        in->samples(in->arg, x->length, x->first + from, n < PART ? n : PART, &scored);
+    const struct pw_batch *b = in->samples(in->arg, x->length, x->first + from, n < PART ? n : PART, &scored);
     int *choices = pw_alloc((size_t)b->n_scored, sizeof *choices);
     code = pw_why_answer(s, b, scored, choices, err);
     if (code == PW_EUSER && candidate > 0) { /* fewer learned rows are left than the samples have tokens */
@@ -220,14 +219,15 @@ const struct pw_probe pw_probe_why = {
     .source = "McNemar 1947; Holm 1979; Newcombe 1998, method 10",
     .detail =
         "Changes a copy of one model in one way at a time, on the same samples: temperature of scores, scale "
-        "of distances,\nshifted positions, options of the encoding, the end mark, heads. Ranks the changes by "
+        "of distances,\nshifted positions, options of the encoding, the end mark, heads. Ranks the changes "
+        "by "
         "the exact match that they\nrecover, with 95 % intervals and p-values (Holm), and measures the best "
         "one on further samples. The arm stays\nunchanged; remarks have the commands that make an arm of a "
         "change. The same as the command 'why LENGTH'.\nNot tested: clamped distances of a rotation (no "
         "operation has them), two changes at once.",
     .opts = pw_why_settings,
     .opts_size = sizeof(struct pw_why_options),
-    .takes = PW_PROBE_ARM | PW_PROBE_ANSWERS,
+    .takes = PW_PROBE_ARM | PW_PROBE_OTHERS | PW_PROBE_ANSWERS,
     .begin = begin_why,
     .unit = unit,
     .end = end,

@@ -1,5 +1,6 @@
-/* why.h - private to the probe why. why.c runs passes, why_candidates.c lists what is changed, why_change.c
- * changes the copy, why_stats.c has the statistics, and why_report.c builds the finding. Lab thread. */
+/* why.h - private to the probe why. why.c runs passes; why_candidates.c, why_learned.c and why_formula.c list
+ * what is changed, why_change.c changes the copy, why_gold.c measures and replaces attention patterns,
+ * why_stats.c has the statistics, and why_report.c builds the finding. Lab thread. */
 #ifndef PW_PROBE_WHY_H
 #define PW_PROBE_WHY_H
 #include "probe/probe.h"
@@ -20,9 +21,11 @@ enum pw_why_kind {
     PW_WHY_NOTHING,
     PW_WHY_TUNE,    /* options of the encoding: use */
     PW_WHY_VALUES,  /* learned values of the encoding: values */
+    PW_WHY_SWAP,    /* another encoding without learned values: use */
     PW_WHY_END,     /* the end mark is given at the right place, and nowhere else */
     PW_WHY_RESTORE, /* a replaced head computes its own output again */
     PW_WHY_ABLATE,  /* a head outputs zeros */
+    PW_WHY_GOLD,    /* a head attends to the task's gold pointers */
 };
 
 /* One change that is tested, and how it answers each sample. */
@@ -30,12 +33,12 @@ struct pw_why_candidate {
     enum pw_why_kind kind;
     char cause[48];              /* what would be the cause: "score temperature" */
     char name[PW_FINDING_LABEL]; /* of its row: "temperature=0.5" */
-    char line[80];               /* the command that changes an arm in this way; "": there is none */
+    char line[160];              /* the commands that make an arm with this change; "": there are none */
     bool undo;                   /* sets back what was changed since the model was made */
-    struct pw_pe_use_opts use;   /* TUNE */
-    int head;                    /* RESTORE, ABLATE: layer * heads + head; -1: all heads that are replaced */
-    float *values;               /* VALUES: all parameters of the encoding; owned */
-    bool refused;                /* the model can't have it at this length */
+    struct pw_pe_use_opts use;   /* TUNE, SWAP */
+    int head;      /* RESTORE, ABLATE, GOLD: layer * heads + head; -1: all heads that are replaced */
+    float *values; /* VALUES: all parameters of the encoding; owned */
+    bool refused;  /* the model can't have it at this length */
 };
 
 /* Samples first..first+n-1 of a length, answered with a candidate. */
@@ -66,6 +69,15 @@ struct pw_why_state {
     int changed; /* candidate whose change the copy has; -1: there is no copy */
 };
 
+/* What a sequence reads that training did not contain. */
+struct pw_why_seen {
+    int64_t steps; /* counted steps; 0: training was not counted, and the rest is 0 */
+    int longest;   /* positions of the longest counted sequence */
+    int positions; /* never seen, of those that the sequence has */
+    int distances; /* never seen */
+    int first;     /* the smallest distance never seen */
+};
+
 /* The effect of a candidate. */
 struct pw_why_effect {
     int fixed, broken, right; /* samples: wrong to right, right to wrong, right in all */
@@ -74,9 +86,20 @@ struct pw_why_effect {
 
 /* ---- why_candidates.c */
 /* Lists the candidates of the subject's model for sequences of `tokens` tokens. */
-enum pw_code pw_why_list(struct pw_why_state *s, const struct pw_probe_in *in, struct pw_err *err);
+void pw_why_list(struct pw_why_state *s, const struct pw_probe_in *in);
 /* Adds a candidate and returns it, valid until the next call. */
 struct pw_why_candidate *pw_why_add(struct pw_why_state *s, enum pw_why_kind kind, const char *cause);
+
+/* ---- why_learned.c */
+/* Counts what a sequence of `tokens` tokens reads that training did not contain. */
+struct pw_why_seen pw_why_unseen(const struct pw_model *m, int tokens);
+/* Adds: learned values that were never trained become those of the nearest trained ones; learned values of
+ * other arms. */
+void pw_why_add_learned(struct pw_why_state *s, const struct pw_probe_in *in);
+
+/* ---- why_formula.c */
+/* Adds the encoding as a formula that does not read distances or positions beyond those seen in training. */
+void pw_why_add_formulas(struct pw_why_state *s, const struct pw_model *m);
 
 /* ---- why_change.c */
 /* Makes s->copy the subject's model with this candidate. *refused: the model can't have it. */

@@ -1,5 +1,5 @@
 /* why_candidates.c - lists what the probe why changes: settings that every encoding has (model/tune.c), the
- * encoding's own options, the end mark, and heads. why_values.c adds learned values.
+ * encoding's own options, the end mark, and heads. why_learned.c adds learned values, why_formula.c formulas.
  *
  * The values are fixed here, not fitted to the samples. Settings that were changed since the encoding was
  * set are first set back to their defaults, and then multiplied by a few factors. An option that would change
@@ -62,7 +62,7 @@ static void add_setting(struct pw_why_state *s, const struct pw_model *m, const 
     c->use = use;
     c->undo = undo;
     pw_text_copy(c->name, sizeof c->name, text);
-    snprintf(c->line, sizeof c->line, "tune %s", text);
+    snprintf(c->line, sizeof c->line, "fork; tune %s", text);
 }
 
 static void add_number(struct pw_why_state *s, const struct pw_model *m, const char *cause, bool undo,
@@ -83,20 +83,6 @@ static void add_factors(struct pw_why_state *s, const struct pw_model *m, const 
 
 /* ---- settings of every encoding */
 
-/* Returns the rows of the longest sequence that training counted; 0: none. */
-static int seen_rows(const struct pw_model *m)
-{
-    int context = pw_model_config(m)->context, n = 0;
-    int64_t *pairs = pw_alloc((size_t)context, sizeof *pairs);
-    int64_t *rows = pw_alloc((size_t)context, sizeof *rows);
-    if (pw_model_seen(m, pairs, rows) > 0)
-        for (int i = 0; i < context; i++)
-            n = rows[i] > 0 ? i + 1 : n;
-    free(pairs);
-    free(rows);
-    return n;
-}
-
 static void add_settings(struct pw_why_state *s, const struct pw_model *m)
 {
     static const double temperatures[] = {0.25, 0.5, 0.67, 0.8, 1.25, 1.5, 2, 4};
@@ -104,7 +90,7 @@ static void add_settings(struct pw_why_state *s, const struct pw_model *m)
     static const double shifts[] = {-1, 1, -2, 2, -4, 4};
     const struct pw_pe_use_opts *use = pw_model_pe(m);
     const struct pw_pe_tune *t = &use->tune;
-    int seen = seen_rows(m);
+    int seen = pw_why_unseen(m, s->tokens).longest;
     add_number(s, m, "score temperature", true, "temperature", 1);
     add_factors(s, m, "score temperature", "temperature", (double)t->temperature, temperatures, 8);
     add_number(s, m, "sharpness at many keys", true, "logn", 0);
@@ -178,7 +164,7 @@ static void add_head(struct pw_why_state *s, const struct pw_config *cfg, int he
     c->undo = restore;
     snprintf(which, sizeof which, "%d.%d", head / cfg->heads, head % cfg->heads);
     snprintf(name, sizeof name, "head %s %s", which, restore ? "restored" : "ablated");
-    snprintf(c->line, sizeof c->line, "%s %s", restore ? "restore" : "ablate", which);
+    snprintf(c->line, sizeof c->line, "fork; %s %s", restore ? "restore" : "ablate", which);
     pw_text_copy(c->name, sizeof c->name, name);
 }
 
@@ -198,14 +184,13 @@ static void add_heads(struct pw_why_state *s, const struct pw_model *m)
     struct pw_why_candidate *c = pw_why_add(s, PW_WHY_RESTORE, "heads that are switched off");
     c->undo = true;
     pw_text_copy(c->name, sizeof c->name, "all heads restored");
-    pw_text_copy(c->line, sizeof c->line, "restore");
+    pw_text_copy(c->line, sizeof c->line, "fork; restore");
 }
 
-enum pw_code pw_why_list(struct pw_why_state *s, const struct pw_probe_in *in, struct pw_err *err)
+void pw_why_list(struct pw_why_state *s, const struct pw_probe_in *in)
 {
     const struct pw_model *m = in->subject[0].model;
     struct pw_why_candidate *c;
-    (void)err;
     c = pw_why_add(s, PW_WHY_NOTHING, "");
     pw_text_copy(c->name, sizeof c->name, "as it is");
     add_settings(s, m);
@@ -214,6 +199,7 @@ enum pw_code pw_why_list(struct pw_why_state *s, const struct pw_probe_in *in, s
         c = pw_why_add(s, PW_WHY_END, "end mark");
         pw_text_copy(c->name, sizeof c->name, "end mark forced");
     }
+    pw_why_add_learned(s, in);
+    pw_why_add_formulas(s, m);
     add_heads(s, m);
-    return PW_OK;
 }

@@ -18,7 +18,7 @@ static void set_back(struct pw_why_state *s, const struct pw_model *from)
         pw_model_tune(s->copy, pw_model_pe(from));
     } else if (c->kind == PW_WHY_ABLATE) {
         pw_model_restore_head(s->copy, c->head / H, c->head % H);
-    } else if (c->kind != PW_WHY_NOTHING && c->kind != PW_WHY_END) {
+    } else if (c->kind == PW_WHY_VALUES || c->kind == PW_WHY_SWAP || c->kind == PW_WHY_RESTORE) {
         pw_model_destroy(s->copy);
         s->copy = NULL;
     }
@@ -43,7 +43,11 @@ enum pw_code pw_why_change(struct pw_why_state *s, const struct pw_probe_in *in,
     if (s->changed == candidate)
         return PW_OK;
     set_back(s, from);
-    if (s->copy == NULL)
+    if (c->kind == PW_WHY_SWAP) {
+        pw_model_destroy(s->copy);
+        s->copy = NULL;
+        code = pw_model_swap(&s->copy, from, &c->use, 0, false, err);
+    } else if (s->copy == NULL)
         code = pw_model_clone(&s->copy, from, in->ops, in->be, err);
     if (code != PW_OK)
         return code;
@@ -51,16 +55,11 @@ enum pw_code pw_why_change(struct pw_why_state *s, const struct pw_probe_in *in,
     switch (c->kind) {
     case PW_WHY_NOTHING:
     case PW_WHY_END:
-        break;
-    case PW_WHY_TUNE:
-        pw_model_tune(s->copy, &c->use);
-        break;
-    case PW_WHY_VALUES:
-        code = pw_model_put_encoding(s->copy, c->values, err);
-        break;
-    case PW_WHY_RESTORE:
-        restore_heads(s->copy, c->head);
-        break;
+    case PW_WHY_SWAP:
+    case PW_WHY_GOLD: break;
+    case PW_WHY_TUNE: pw_model_tune(s->copy, &c->use); break;
+    case PW_WHY_VALUES: code = pw_model_put_encoding(s->copy, c->values, err); break;
+    case PW_WHY_RESTORE: restore_heads(s->copy, c->head); break;
     case PW_WHY_ABLATE:
         code = pw_model_replace_head(s->copy, c->head / H, c->head % H, 1, NULL, err);
         if (code != PW_OK)

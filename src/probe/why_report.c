@@ -49,14 +49,15 @@ static void add_errors(const struct pw_why_state *s, struct pw_finding *f)
         pw_finding_row(f, b, e, "%s", kinds[e]);
         pw_finding_put(f, b, e, 0, s->error[e]);
     }
-    b = pw_finding_plot(f, "first error of the failing samples, by token of the answer", "token of the answer",
-                        "samples", last + 1, 1, false);
+    b = pw_finding_plot(f, "first error of the failing samples, by token of the answer",
+                        "token of the answer", "samples", last + 1, 1, false);
     pw_finding_name(f, b, 0, "samples");
     for (int k = 0; k <= last; k++) {
         pw_finding_x(f, b, k, k + 1);
         pw_finding_y(f, b, k, 0, s->place[k]);
     }
-    pw_finding_remark(f, "%d of %d samples fail; the first error is most often at token %d of the answer (%d)",
+    pw_finding_remark(f,
+                      "%d of %d samples fail; the first error is most often at token %d of the answer (%d)",
                       failed, s->passes[0].n, most + 1, s->place[most]);
 }
 
@@ -82,7 +83,8 @@ static void add_row(const struct pw_why_state *s, struct pw_finding *f, int b, i
 static void add_candidates(const struct pw_why_state *s, struct pw_finding *f, const int *order, int n,
                            const struct pw_why_effect *effect)
 {
-    static const char *const heads[] = {"exact %", "recovered %", "low", "high", "repaired", "broken", "p (Holm)"};
+    static const char *const heads[] = {"exact %",  "recovered %", "low",     "high",
+                                        "repaired", "broken",      "p (Holm)"};
     int rows = n < SHOWN ? n : SHOWN;
     char title[PW_FINDING_TEXT];
     snprintf(title, sizeof title, "candidates by recovered exact match: %d of %d, best first", rows, n);
@@ -105,11 +107,12 @@ static void remark_fresh(const struct pw_why_state *s, struct pw_finding *f)
     }
     struct pw_why_effect e = pw_why_compare(before->right, after->right, after->n);
     pw_why_interval(e.right - e.fixed, e.fixed, e.broken, after->n, &low, &high);
-    pw_finding_remark(f,
-                      "on %d further samples '%s' recovers %.1f points of exact match [%.1f, %.1f], from %.1f %% "
-                      "to %.1f %%",
-                      after->n, s->list[s->best].name, 100.0 * (e.fixed - e.broken) / after->n, 100 * low,
-                      100 * high, 100 * share(before), 100 * share(after));
+    pw_finding_remark(
+        f,
+        "on %d further samples '%s' recovers %.1f points of exact match [%.1f, %.1f], from %.1f %% "
+        "to %.1f %%",
+        after->n, s->list[s->best].name, 100.0 * (e.fixed - e.broken) / after->n, 100 * low, 100 * high,
+        100 * share(before), 100 * share(after));
 }
 
 /* Is this the first candidate of its cause? */
@@ -133,7 +136,7 @@ static void remark_causes(const struct pw_why_state *s, struct pw_finding *f, co
         named++;
         pw_finding_remark(f, "cause %d: %s: '%s' recovers %.1f points of exact match, p = %.2g%s%s", named,
                           c->cause, c->name, 100.0 * (e->fixed - e->broken) / samples, e->adjusted,
-                          c->line[0] != '\0' ? "; as an arm: fork; " : "; no command makes it an arm", c->line);
+                          c->line[0] != '\0' ? "; as an arm: " : "; no command makes it an arm", c->line);
     }
     if (named > 0) {
         remark_fresh(s, f);
@@ -143,8 +146,9 @@ static void remark_causes(const struct pw_why_state *s, struct pw_finding *f, co
     if (e == NULL || e->fixed <= e->broken)
         pw_finding_remark(f, "none of these: no candidate recovers exact match");
     else
-        pw_finding_remark(f, "none of these: no candidate recovers exact match significantly; the best, '%s': "
-                             "%.1f points, p = %.2g over %d candidates",
+        pw_finding_remark(f,
+                          "none of these: no candidate recovers exact match significantly; the best, '%s': "
+                          "%.1f points, p = %.2g over %d candidates",
                           s->list[order[0]].name, 100.0 * (e->fixed - e->broken) / samples, e->adjusted, n);
 }
 

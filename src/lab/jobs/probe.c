@@ -20,7 +20,7 @@
 struct pw_probing {
     struct pw_probing_at at;
     struct pw_probe_in in;
-    struct pw_probe_subject subjects[PW_MAX_PLACES];
+    struct pw_probe_subject subjects[PW_MAX_PLACES], others[PW_MAX_ARMS];
     int place[PW_MAX_PLACES]; /* of each subject, and the generation of its model at the start */
     uint64_t weights[PW_MAX_PLACES];
     char topic[PW_FINDING_TOPIC];
@@ -243,6 +243,20 @@ static enum pw_code choose(struct pw_lab *lab, struct pw_probing *p, const struc
     return PW_OK;
 }
 
+/* Lists the first replicas of the arms that are not subjects. */
+static void give_others(struct pw_lab *lab, struct pw_probing *p)
+{
+    for (int id = 1; id <= PW_MAX_ARMS; id++) {
+        const struct pw_replica *arm = pw_lab_arm(lab, id);
+        bool measured = false;
+        for (int i = 0; i < p->in.n; i++)
+            measured = measured || p->subjects[i].arm == id;
+        if (arm != NULL && !measured)
+            p->others[p->in.n_others++] = (struct pw_probe_subject){
+                .arm = id, .replica = 1, .seed = arm->seed, .step = arm->step, .model = arm->model};
+    }
+}
+
 static void give_prompt(const struct pw_lab *lab, struct pw_probing *p)
 {
     const struct pw_sample *x = &lab->pin.sample;
@@ -273,6 +287,8 @@ static enum pw_code begin_probe(struct pw_lab *lab, struct pw_probing *p, const 
         code = pw_lab_need_pin(lab, "probe", err);
     if (code == PW_OK && (probe->takes & (PW_PROBE_PROMPT | PW_PROBE_ANY_PROMPT)) != 0 && lab->pin.id != 0)
         give_prompt(lab, p);
+    if (code == PW_OK && (probe->takes & PW_PROBE_OTHERS) != 0)
+        give_others(lab, p);
     return code == PW_OK && probe->begin != NULL ? probe->begin(&p->at, err) : code;
 }
 
@@ -283,6 +299,7 @@ enum pw_code pw_lab_probe(struct pw_lab *lab, const struct pw_probe *probe, cons
     snprintf(p->who, sizeof p->who, who == NULL ? "probe %s" : "%s", who == NULL ? probe->name : who);
     p->at = (struct pw_probing_at){.probe = probe, .in = &p->in, .opts = p->opts.bytes};
     p->in = (struct pw_probe_in){.subject = p->subjects,
+                                 .other = p->others,
                                  .topic = p->topic,
                                  .who = p->who,
                                  .seed = lab->seed,
