@@ -7,7 +7,8 @@
  *
  * Decisions. The samples are the first ones that `eval` uses. All candidates are fixed before the first
  * measurement, and Holm's correction covers all of them. The best of dozens looks better than it is, so it
- * answers further samples, which had no part in choosing it. A model that fails fewer than 1 of 20 samples
+ * answers further samples, which had no part in choosing it. A cause must recover at least half of what is
+ * missing; a significant change that recovers less is a help. A model that fails fewer than 1 of 20 samples
  * works, and nothing is tested. Candidates are changes that the lab can make in a resident model;
  * combinations of two causes are not tested.
  *

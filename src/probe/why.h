@@ -118,6 +118,8 @@ struct pw_why_effect *pw_why_effects(const struct pw_why_state *s);
 int pw_why_rank(int *order, const struct pw_why_state *s, const struct pw_why_effect *effect);
 /* Returns true if a candidate recovers exact match significantly. */
 bool pw_why_significant(const struct pw_why_effect *e);
+/* Returns true if it also recovers at least half of the exact match that is missing. */
+bool pw_why_is_cause(const struct pw_why_state *s, const struct pw_why_effect *e);
 /* Writes the 95 % interval of the difference of two paired proportions, (fixed - broken) / n (Newcombe 1998,
  * "Improved confidence intervals for the difference between binomial proportions based on paired data",
  * method 10). both: samples that are right before and after; n >= 1. */

@@ -193,8 +193,8 @@ void pw_why_list(struct pw_why_state *s, const struct pw_probe_in *in)
     struct pw_why_candidate *c;
     c = pw_why_add(s, PW_WHY_NOTHING, "");
     pw_text_copy(c->name, sizeof c->name, "as it is");
+    add_options(s, m); /* before settings that act on more: of two that recover as much, the first is named */
     add_settings(s, m);
-    add_options(s, m);
     if (s->ends) {
         c = pw_why_add(s, PW_WHY_END, "end mark");
         pw_text_copy(c->name, sizeof c->name, "end mark forced");

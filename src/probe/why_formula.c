@@ -50,9 +50,10 @@ static bool write_formula(const struct pw_pe_use_opts *use, const char *position
                    option_is(use, "pairing", "interleaved") ? "pairing = interleaved; " : "",
                    pw_str_text(&base));
     else if (strcmp(name, "sinusoidal") == 0 && option_is(use, "layout", "interleaved"))
-        pw_str_add(out,
-                   "w = %s ** (-2 * floor(c / 2) / C); embed = %s * (c %% 2 == 0 ? sin(%s * w) : cos(%s * w)); ",
-                   pw_str_text(&base), pw_str_text(&amplitude), position, position);
+        pw_str_add(
+            out,
+            "w = %s ** (-2 * floor(c / 2) / C); embed = %s * (c %% 2 == 0 ? sin(%s * w) : cos(%s * w)); ",
+            pw_str_text(&base), pw_str_text(&amplitude), position, position);
     else
         known = false;
     pw_str_fini(&base);

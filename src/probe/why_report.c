@@ -124,32 +124,59 @@ static bool is_new_cause(const struct pw_why_state *s, const int *order, int i)
     return true;
 }
 
-static void remark_causes(const struct pw_why_state *s, struct pw_finding *f, const int *order, int n,
-                          const struct pw_why_effect *effect)
+/* Names a change that recovers exact match significantly: as a cause, or as a help if it recovers less than
+ * half of what is missing. */
+static void remark_change(const struct pw_why_state *s, struct pw_finding *f, const char *what, int k,
+                          const struct pw_why_effect *e)
 {
-    int samples = s->passes[0].n, named = 0;
-    for (int i = 0; i < n && named < NAMED; i++) {
-        const struct pw_why_candidate *c = &s->list[order[i]];
-        const struct pw_why_effect *e = &effect[order[i]];
-        if (!pw_why_significant(e) || !is_new_cause(s, order, i))
-            continue;
-        named++;
-        pw_finding_remark(f, "cause %d: %s: '%s' recovers %.1f points of exact match, p = %.2g%s%s", named,
-                          c->cause, c->name, 100.0 * (e->fixed - e->broken) / samples, e->adjusted,
-                          c->line[0] != '\0' ? "; as an arm: " : "; no command makes it an arm", c->line);
-    }
-    if (named > 0) {
-        remark_fresh(s, f);
-        return;
-    }
+    const struct pw_why_candidate *c = &s->list[k];
+    int n = s->passes[0].n, right = e->right - e->fixed + e->broken;
+    pw_finding_remark(f, "%s: %s: '%s' recovers %.1f of %.1f missing points of exact match, p = %.2g%s%s",
+                      what, c->cause, c->name, 100.0 * (e->fixed - e->broken) / n, 100.0 * (n - right) / n,
+                      e->adjusted, c->line[0] != '\0' ? "; as an arm: " : "; no command makes it an arm",
+                      c->line);
+}
+
+static void remark_none(const struct pw_why_state *s, struct pw_finding *f, const int *order, int n,
+                        const struct pw_why_effect *effect)
+{
     const struct pw_why_effect *e = n > 0 ? &effect[order[0]] : NULL;
     if (e == NULL || e->fixed <= e->broken)
         pw_finding_remark(f, "none of these: no candidate recovers exact match");
+    else if (pw_why_significant(e))
+        pw_finding_remark(f, "none of these: no candidate recovers half of the missing exact match");
     else
         pw_finding_remark(f,
                           "none of these: no candidate recovers exact match significantly; the best, '%s': "
                           "%.1f points, p = %.2g over %d candidates",
-                          s->list[order[0]].name, 100.0 * (e->fixed - e->broken) / samples, e->adjusted, n);
+                          s->list[order[0]].name, 100.0 * (e->fixed - e->broken) / s->passes[0].n,
+                          e->adjusted, n);
+}
+
+static void remark_causes(const struct pw_why_state *s, struct pw_finding *f, const int *order, int n,
+                          const struct pw_why_effect *effect)
+{
+    int causes = 0, helps = 0;
+    for (int i = 0; i < n && causes + helps < NAMED; i++) {
+        const struct pw_why_effect *e = &effect[order[i]];
+        char what[32];
+        if (!pw_why_significant(e) || !is_new_cause(s, order, i))
+            continue;
+        bool cause = pw_why_is_cause(s, e);
+        if (!cause && causes + helps == 0)
+            remark_none(s, f, order, n, effect);
+        causes += cause;
+        helps += !cause;
+        if (cause)
+            snprintf(what, sizeof what, "cause %d", causes);
+        else
+            snprintf(what, sizeof what, "helps, but is no cause");
+        remark_change(s, f, what, order[i], e);
+    }
+    if (causes + helps > 0)
+        remark_fresh(s, f);
+    else
+        remark_none(s, f, order, n, effect);
 }
 
 void pw_why_report(struct pw_probing_at *p, struct pw_finding *f)

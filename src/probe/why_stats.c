@@ -80,6 +80,12 @@ bool pw_why_significant(const struct pw_why_effect *e)
     return e->fixed > e->broken && e->adjusted < LEVEL;
 }
 
+bool pw_why_is_cause(const struct pw_why_state *s, const struct pw_why_effect *e)
+{
+    int missing = s->passes[0].n - (e->right - e->fixed + e->broken);
+    return pw_why_significant(e) && 2 * (e->fixed - e->broken) >= missing;
+}
+
 /* The 95 % interval of a proportion (Wilson 1927). */
 static void bound_share(double p, double n, double *low, double *high)
 {
