@@ -58,6 +58,9 @@ struct pw_probe_in {
      * answer without the end mark. Returns the number of tokens, and in *n_prompt how many belong to the
      * prompt. Returns 0 if the sample is longer than cap. */
     int (*sequence)(void *arg, int length, int64_t index, int *tokens, int cap, int *n_prompt);
+    /* Writes the gold pointers of that sample as (query, key), ascending by query, to gold [cap], and returns
+     * their number: a query is the row that predicts a token of the answer. NULL: the task is not known. */
+    int (*pointers)(void *arg, int length, int64_t index, int (*gold)[2], int cap);
     bool (*has)(void *arg, int length); /* true: the first task has samples of this length */
     /* samples returns samples first..first+n-1 of a length of the first task, in the order that `eval` uses.
      * The batch is valid until the next call. scored [n+1] holds the first scored row of each sample.

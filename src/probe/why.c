@@ -19,7 +19,8 @@
 #include "base/alloc.h"
 #include "probe/why.h"
 
-enum { PART = 16, MOST_PLACES = 64 }; /* sequences per unit; places that are counted */
+/* Sequences of a unit; places that are counted; samples whose attention is measured. */
+enum { PART = 16, MOST_PLACES = 64, INSPECTED = 16 };
 
 const struct pw_opt pw_why_settings[] = {
     {.name = "length",
@@ -104,11 +105,17 @@ static enum pw_code begin_why(struct pw_probing_at *p, struct pw_err *err)
     enum pw_code code = check_length(p, length, n, err);
     if (code != PW_OK)
         return code;
+    const struct pw_config *cfg = pw_model_config(in->subject[0].model);
+    if (pw_why_has_gold(in, length))
+        s->gold = pw_alloc((size_t)(cfg->layers * cfg->heads), sizeof *s->gold);
+    s->first = pw_alloc((size_t)n, sizeof *s->first);
     pw_why_list(s, in);
     add_pass(p, 0, length, 0, n);
     add_shorter(p, length);
     for (int k = 1; k < s->n; k++)
         add_pass(p, k, length, 0, n);
+    for (int i = 0; i < 2; i++)
+        add_pass(p, 0, length, 0, s->gold == NULL ? 0 : n < INSPECTED ? n : INSPECTED);
     add_pass(p, 0, length, n, all - n);
     add_pass(p, -1, length, n, all - n);
     return PW_OK;
@@ -116,12 +123,13 @@ static enum pw_code begin_why(struct pw_probing_at *p, struct pw_err *err)
 
 /* ---- a unit: some samples of a pass */
 
-/* Counts the first error of a sample that the unchanged model fails. */
-static void count_error(struct pw_why_state *s, const int *choices, const int *targets, int n)
+/* Counts the first error of sample i, which the unchanged model fails. */
+static void count_error(struct pw_why_state *s, int i, const int *choices, const int *targets, int n)
 {
     int k = 0;
     while (k < n - 1 && choices[k] == targets[k])
         k++;
+    s->first[i] = k;
     s->place[k < s->place_cap ? k : s->place_cap - 1]++;
     s->error[choices[k] == PW_WHY_END_MARK   ? PW_WHY_EARLY
              : targets[k] == PW_WHY_END_MARK ? PW_WHY_LATE
@@ -147,8 +155,10 @@ static int candidate_of(struct pw_why_state *s, int pass)
         s->works = 20 * (s->passes[0].n - count_right(&s->passes[0])) < s->passes[0].n;
     if (s->works)
         return -1;
-    if (pass < s->n_passes - 2)
+    if (pass < s->n_passes - 4)
         return s->list[x->candidate].refused ? -1 : x->candidate;
+    if (pass < s->n_passes - 2)
+        return 0;
     if (s->best < 0) {
         struct pw_why_effect *effect = pw_why_effects(s);
         int *order = pw_alloc((size_t)s->n, sizeof *order), n = pw_why_rank(order, s, effect);
@@ -157,6 +167,36 @@ static int candidate_of(struct pw_why_state *s, int pass)
         free(effect);
     }
     return s->best == 0 ? -1 : pass == s->n_passes - 1 ? s->best : 0;
+}
+
+/* Finds the longest shorter length at which the model works, or the one at which it is best. */
+static void find_reference(struct pw_why_state *s)
+{
+    double best = -1;
+    for (int i = 1; i <= s->n_shorter; i++) {
+        const struct pw_why_pass *x = &s->passes[i];
+        double share = x->n > 0 ? (double)count_right(x) / x->n : 0;
+        if (share >= 0.95 || share > best) {
+            best = share >= 0.95 ? 1 : share;
+            s->reference = x->length;
+        }
+    }
+}
+
+/* Measures the attention of the samples of a pass; works: at the reference length. */
+static enum pw_code measure(struct pw_why_state *s, const struct pw_probe_in *in, struct pw_why_pass *x,
+                            bool works, struct pw_err *err)
+{
+    enum pw_code code = PW_OK;
+    if (s->reference == 0)
+        find_reference(s);
+    for (int i = 0; code == PW_OK && i < x->n; i++) {
+        if (!works)
+            code = pw_why_measure_gold(s, in, x->length, i, s->first[i], false, err);
+        else if (s->reference > 0)
+            code = pw_why_measure_gold(s, in, s->reference, i, -1, true, err);
+    }
+    return code;
 }
 
 static enum pw_code unit(struct pw_probing_at *p, int u, struct pw_err *err)
@@ -170,13 +210,15 @@ static enum pw_code unit(struct pw_probing_at *p, int u, struct pw_err *err)
     int candidate = candidate_of(s, pass), from = (u - x->unit) * PART, n = x->n - from;
     if (candidate < 0)
         return PW_OK;
+    if (pass == s->n_passes - 4 || pass == s->n_passes - 3)
+        return measure(s, in, x, pass == s->n_passes - 3, err);
     enum pw_code code = pw_why_change(s, in, candidate, err);
     if (code != PW_OK)
         return code;
     const int *scored;
     const struct pw_batch *b = in->samples(in->arg, x->length, x->first + from, n < PART ? n : PART, &scored);
     int *choices = pw_alloc((size_t)b->n_scored, sizeof *choices);
-    code = pw_why_answer(s, b, scored, choices, err);
+    code = pw_why_answer(s, in, x->length, x->first + from, b, scored, choices, err);
     if (code == PW_EUSER && candidate > 0) { /* fewer learned rows are left than the samples have tokens */
         s->list[candidate].refused = true;
         code = PW_OK;
@@ -186,8 +228,10 @@ static enum pw_code unit(struct pw_probing_at *p, int u, struct pw_err *err)
         for (int t = scored[k]; t < scored[k + 1]; t++)
             right = right && choices[t] == b->targets[t];
         x->right[from + k] = right && !s->list[candidate].refused;
+        if (pass == 0)
+            s->first[from + k] = -1;
         if (pass == 0 && !right)
-            count_error(s, choices + scored[k], b->targets + scored[k], scored[k + 1] - scored[k]);
+            count_error(s, from + k, choices + scored[k], b->targets + scored[k], scored[k + 1] - scored[k]);
     }
     free(choices);
     return code;
@@ -210,6 +254,8 @@ static void fini(struct pw_probing_at *p)
     free(s->list);
     free(s->passes);
     free(s->place);
+    free(s->first);
+    free(s->gold);
     pw_model_destroy(s->copy);
     free(s);
 }

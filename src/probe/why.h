@@ -54,8 +54,9 @@ enum pw_why_error { PW_WHY_EARLY, PW_WHY_LATE, PW_WHY_WRONG };
 struct pw_why_state {
     int n; /* number of candidates; 0 is the model as it is */
     struct pw_why_candidate *list;
-    /* Passes: the length as it is, shorter lengths as it is, a pass for each candidate, then two on further
-     * samples: as it is, and with the best candidate. */
+    /* Passes: the length as it is, shorter lengths as it is, a pass for each candidate, attention on gold
+     * pointers at the length and at the reference, then two on further samples: as it is, and with the best
+     * candidate. */
     int n_passes, n_shorter;
     struct pw_why_pass *passes;
     int tokens;    /* of the longest of some samples, as the model reads them */
@@ -63,8 +64,11 @@ struct pw_why_state {
     int works;     /* 1: so few samples fail that nothing is tested; -1: not known yet */
     int best;      /* candidate of the last pass; 0: none is significant; -1: not known yet */
     int place_cap; /* places that are counted */
+    int *first;    /* [samples of the first pass] token of the first error; -1: none */
     int *place;    /* [place_cap] failing samples whose first error is at this token of the answer */
     int error[PW_WHY_ERRORS];
+    int reference;            /* the longest shorter length that works, else the best one; 0: there is none */
+    struct pw_why_gold *gold; /* [L H]; NULL: the task has no gold pointers at the length */
     struct pw_model *copy;
     int changed; /* candidate whose change the copy has; -1: there is no copy */
 };
@@ -76,6 +80,13 @@ struct pw_why_seen {
     int positions; /* never seen, of those that the sequence has */
     int distances; /* never seen */
     int first;     /* the smallest distance never seen */
+};
+
+/* Attention of a head on gold pointers: the sum over queries that have some, and their number. */
+enum { PW_WHY_WORKS, PW_WHY_FAILS, PW_WHY_AT_ERROR, PW_WHY_PLACES };
+struct pw_why_gold {
+    double mass[PW_WHY_PLACES]; /* at a length that works, at the length, there at the first wrong token */
+    int queries[PW_WHY_PLACES];
 };
 
 /* The effect of a candidate. */
@@ -105,9 +116,22 @@ void pw_why_add_formulas(struct pw_why_state *s, const struct pw_model *m);
 /* Makes s->copy the subject's model with this candidate. *refused: the model can't have it. */
 enum pw_code pw_why_change(struct pw_why_state *s, const struct pw_probe_in *in, int candidate,
                            struct pw_err *err);
-/* Answers b with the candidate that the copy has: choices [n_scored]. scored [n_seqs+1] as in probe.h. */
-enum pw_code pw_why_answer(struct pw_why_state *s, const struct pw_batch *b, const int *scored, int *choices,
-                           struct pw_err *err);
+/* Answers b, samples first, first+1, ... of a length, with the candidate that the copy has: choices
+ * [n_scored]. scored [n_seqs+1] as in probe.h. */
+enum pw_code pw_why_answer(struct pw_why_state *s, const struct pw_probe_in *in, int length, int64_t first,
+                           const struct pw_batch *b, const int *scored, int *choices, struct pw_err *err);
+
+/* ---- why_gold.c */
+/* Returns true if the first sample of this length has gold pointers. */
+bool pw_why_has_gold(const struct pw_probe_in *in, int length);
+/* Adds the attention of a sample to s->gold. place: token of its first error, -1: none. works: it belongs to
+ * the reference. */
+enum pw_code pw_why_measure_gold(struct pw_why_state *s, const struct pw_probe_in *in, int length,
+                                 int64_t index, int place, bool works, struct pw_err *err);
+/* Answers a sample with a head whose pattern is the gold pointers: choices [tokens of the answer], with the
+ * end mark. */
+enum pw_code pw_why_answer_gold(struct pw_model *m, const struct pw_probe_in *in, int head, int length,
+                                int64_t index, int *choices, struct pw_err *err);
 
 /* ---- why_stats.c */
 /* Compares two answers [n] of the same samples. The p-values are left at 1. */

@@ -14,7 +14,8 @@
 #include "base/text.h"
 #include "probe/why.h"
 
-enum { MOST_HEADS = 128 }; /* of a model whose heads are ablated one by one */
+/* Heads of a model whose heads are ablated, or pointed, one by one. */
+enum { MOST_HEADS = 128, MOST_POINTED = 64 };
 
 struct pw_why_candidate *pw_why_add(struct pw_why_state *s, enum pw_why_kind kind, const char *cause)
 {
@@ -168,6 +169,18 @@ static void add_head(struct pw_why_state *s, const struct pw_config *cfg, int he
     pw_text_copy(c->name, sizeof c->name, name);
 }
 
+static void add_pointed(struct pw_why_state *s, const struct pw_config *cfg)
+{
+    int n = cfg->layers * cfg->heads;
+    for (int h = 0; h < n && n <= MOST_POINTED; h++) {
+        struct pw_why_candidate *c = pw_why_add(s, PW_WHY_GOLD, "head that misses the gold pointers");
+        char name[64];
+        c->head = h;
+        snprintf(name, sizeof name, "head %d.%d to gold", h / cfg->heads, h % cfg->heads);
+        pw_text_copy(c->name, sizeof c->name, name);
+    }
+}
+
 static void add_heads(struct pw_why_state *s, const struct pw_model *m)
 {
     const struct pw_config *cfg = pw_model_config(m);
@@ -202,4 +215,6 @@ void pw_why_list(struct pw_why_state *s, const struct pw_probe_in *in)
     pw_why_add_learned(s, in);
     pw_why_add_formulas(s, m);
     add_heads(s, m);
+    if (s->gold != NULL)
+        add_pointed(s, pw_model_config(m));
 }

@@ -100,11 +100,18 @@ static enum pw_code choose_without_end(struct pw_model *m, const struct pw_batch
     return code;
 }
 
-enum pw_code pw_why_answer(struct pw_why_state *s, const struct pw_batch *b, const int *scored, int *choices,
-                           struct pw_err *err)
+enum pw_code pw_why_answer(struct pw_why_state *s, const struct pw_probe_in *in, int length, int64_t first,
+                           const struct pw_batch *b, const int *scored, int *choices, struct pw_err *err)
 {
+    const struct pw_why_candidate *c = &s->list[s->changed];
+    if (c->kind == PW_WHY_GOLD) {
+        enum pw_code gold = PW_OK;
+        for (int i = 0; gold == PW_OK && i < b->n_seqs; i++)
+            gold = pw_why_answer_gold(s->copy, in, c->head, length, first + i, choices + scored[i], err);
+        return gold;
+    }
     enum pw_code code = pw_model_eval(s->copy, b, choices, NULL, err);
-    if (s->list[s->changed].kind != PW_WHY_END)
+    if (c->kind != PW_WHY_END)
         return code;
     for (int i = 0; code == PW_OK && i < b->n_seqs; i++) {
         int last = scored[i + 1] - 1;

@@ -61,6 +61,62 @@ static void add_errors(const struct pw_why_state *s, struct pw_finding *f)
                       failed, s->passes[0].n, most + 1, s->place[most]);
 }
 
+/* ---- what training did not contain, and the gold pointers */
+
+static void add_unseen(const struct pw_why_state *s, const struct pw_model *m, struct pw_finding *f)
+{
+    struct pw_why_seen seen = pw_why_unseen(m, s->tokens);
+    if (seen.steps == 0) {
+        pw_finding_remark(f, "no training of this model was counted, so what it has never seen is not known");
+        return;
+    }
+    int b = pw_finding_table(f, "what the encoding reads at this length", 2, 2);
+    f->blocks[b].decimals = 0;
+    pw_finding_col(f, b, 0, "read");
+    pw_finding_col(f, b, 1, "never seen");
+    pw_finding_row(f, b, 0, "positions");
+    pw_finding_row(f, b, 1, "distances");
+    for (int i = 0; i < 2; i++) {
+        pw_finding_put(f, b, i, 0, s->tokens);
+        pw_finding_put(f, b, i, 1, i == 0 ? seen.positions : seen.distances);
+    }
+    if (seen.distances > 0)
+        pw_finding_remark(f, "never seen in training: %d of %d distances, from %d on", seen.distances,
+                          s->tokens, seen.first);
+}
+
+static double mass(const struct pw_why_gold *g, int where)
+{
+    return g->queries[where] > 0 ? g->mass[where] / g->queries[where] : NAN;
+}
+
+static void add_gold(const struct pw_why_state *s, const struct pw_config *cfg, struct pw_finding *f)
+{
+    int n = cfg->layers * cfg->heads, best = 0;
+    if (s->gold == NULL || s->works != 0 || s->reference == 0)
+        return;
+    int b = pw_finding_table(f, "attention on the gold pointers, by head", n, PW_WHY_PLACES);
+    f->blocks[b].decimals = 3;
+    pw_finding_col(f, b, PW_WHY_WORKS, "length %d", s->reference);
+    pw_finding_col(f, b, PW_WHY_FAILS, "length %d", s->passes[0].length);
+    pw_finding_col(f, b, PW_WHY_AT_ERROR, "at first errors");
+    for (int h = 0; h < n; h++) {
+        pw_finding_row(f, b, h, "head %d.%d", h / cfg->heads, h % cfg->heads);
+        for (int c = 0; c < PW_WHY_PLACES; c++)
+            pw_finding_put(f, b, h, c, mass(&s->gold[h], c));
+        if (mass(&s->gold[h], PW_WHY_WORKS) > mass(&s->gold[best], PW_WHY_WORKS))
+            best = h;
+    }
+    const struct pw_why_gold *g = &s->gold[best];
+    if (g->queries[PW_WHY_WORKS] > 0 && g->queries[PW_WHY_AT_ERROR] > 0)
+        pw_finding_remark(
+            f,
+            "head %d.%d has most attention on gold pointers: %.2f at length %d, %.2f at the first "
+            "wrong tokens of length %d",
+            best / cfg->heads, best % cfg->heads, mass(g, PW_WHY_WORKS), s->reference,
+            mass(g, PW_WHY_AT_ERROR), s->passes[0].length);
+}
+
 /* ---- the candidates */
 
 /* Adds the row of candidate k. */
@@ -196,6 +252,8 @@ void pw_why_report(struct pw_probing_at *p, struct pw_finding *f)
     struct pw_why_effect *effect = pw_why_effects(s);
     int *order = pw_alloc((size_t)s->n, sizeof *order), n = pw_why_rank(order, s, effect);
     add_candidates(s, f, order, n, effect);
+    add_unseen(s, in->subject[0].model, f);
+    add_gold(s, pw_model_config(in->subject[0].model), f);
     remark_causes(s, f, order, n, effect);
     free(order);
     free(effect);

@@ -204,7 +204,8 @@ static void test_untrained(void **state)
     struct bench b;
     (void)state;
     bench_open(&b, 1, false);
-    bench_must(&b, "task copy lengths=1..3; model tiny layers=1 width=16 heads=2; pe rotary; why 3 samples=16");
+    bench_must(&b,
+               "task copy lengths=1..3; model tiny layers=1 width=16 heads=2; pe rotary; why 3 samples=16");
     assert_true(remarks(found(&b, 1), "none of these: no candidate recovers exact match"));
     bench_close(&b);
 }

@@ -48,6 +48,23 @@ static int sequence(void *arg, int length, int64_t index, int *tokens, int cap, 
     return T;
 }
 
+static int pointers(void *arg, int length, int64_t index, int (*gold)[2], int cap)
+{
+    struct pw_lab *lab = arg;
+    int most = pw_taskset_tokens_at(&lab->tasks, 0, length), n = 0;
+    struct pw_sample x = {.tokens = pw_alloc((size_t)most, sizeof(int)), .cap = most};
+    pw_taskset_sample(&lab->tasks, lab->seed, PW_SPLIT_TEST, (uint64_t)index, 0, length, &x);
+    int *at = pw_alloc((size_t)x.n_prompt, sizeof *at);
+    for (int k = 0; x.n_prompt + k < x.n; k++)
+        for (int i = 0, keys = pw_taskset_pointers(&lab->tasks, &x, k, at); i < keys && n < cap; i++, n++) {
+            gold[n][0] = x.n_prompt - 1 + k;
+            gold[n][1] = at[i];
+        }
+    free(at);
+    free(x.tokens);
+    return n;
+}
+
 static bool has_length(void *arg, int length)
 {
     struct pw_lab *lab = arg;
@@ -309,6 +326,7 @@ enum pw_code pw_lab_probe(struct pw_lab *lab, const struct pw_probe *probe, cons
                                  .lengths = pw_task_train(&lab->tasks.use[0]),
                                  .test = pw_task_test(&lab->tasks.use[0]),
                                  .sequence = sequence,
+                                 .pointers = pointers,
                                  .has = has_length,
                                  .samples = samples,
                                  .n_samples = n_samples,
