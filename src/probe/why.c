@@ -162,7 +162,7 @@ static int candidate_of(struct pw_why_state *s, int pass)
     if (s->best < 0) {
         struct pw_why_effect *effect = pw_why_effects(s);
         int *order = pw_alloc((size_t)s->n, sizeof *order), n = pw_why_rank(order, s, effect);
-        s->best = n > 0 && pw_why_significant(&effect[order[0]]) ? order[0] : 0;
+        s->best = pw_why_best(s, order, n, effect);
         free(order);
         free(effect);
     }

@@ -138,12 +138,18 @@ enum pw_code pw_why_answer_gold(struct pw_model *m, const struct pw_probe_in *in
 struct pw_why_effect pw_why_compare(const uint8_t *before, const uint8_t *after, int n);
 /* Returns the effects of all candidates, [s->n], entry 0 unused; the caller frees them. */
 struct pw_why_effect *pw_why_effects(const struct pw_why_state *s);
+/* Returns true if the candidate uses the right answer: its end, or where it is read. What it recovers shows
+ * where the model fails, but no model could have the change. */
+bool pw_why_is_oracle(const struct pw_why_candidate *c);
 /* Ranks the candidates that were tested, best first: order [s->n - 1]. Returns their number. */
 int pw_why_rank(int *order, const struct pw_why_state *s, const struct pw_why_effect *effect);
 /* Returns true if a candidate recovers exact match significantly. */
 bool pw_why_significant(const struct pw_why_effect *e);
-/* Returns true if it also recovers at least half of the exact match that is missing. */
-bool pw_why_is_cause(const struct pw_why_state *s, const struct pw_why_effect *e);
+/* Returns true if it also recovers at least half of the exact match that is missing, and is no oracle. */
+bool pw_why_is_cause(const struct pw_why_state *s, int candidate, const struct pw_why_effect *e);
+/* Returns the first significant candidate of a ranking, one that is no oracle if possible; 0: there is none.
+ */
+int pw_why_best(const struct pw_why_state *s, const int *order, int n, const struct pw_why_effect *effect);
 /* Writes the 95 % interval of the difference of two paired proportions, (fixed - broken) / n (Newcombe 1998,
  * "Improved confidence intervals for the difference between binomial proportions based on paired data",
  * method 10). both: samples that are right before and after; n >= 1. */

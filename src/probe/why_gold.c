@@ -97,9 +97,9 @@ enum pw_code pw_why_measure_gold(struct pw_why_state *s, const struct pw_probe_i
     if (probs == NULL)
         code = pw_fail(err, PW_ENOMEM, "%s: out of memory for attention of %d tokens", in->who, x.T);
     else if (x.n > 0)
-        code = pw_model_inspect(
-            m, x.tokens, x.T,
-            &(struct pw_inspection){.probs = probs, .each = add_layer, .arg = &measuring}, err);
+        code = pw_model_inspect(m, x.tokens, x.T,
+                                &(struct pw_inspection){.probs = probs, .each = add_layer, .arg = &measuring},
+                                err);
     free(probs);
     free_sample(&x);
     return code;
@@ -154,9 +154,9 @@ enum pw_code pw_why_answer_gold(struct pw_model *m, const struct pw_probe_in *in
         code = pw_model_inspect(m, x.tokens, x.T, &(struct pw_inspection){.v = v, .z = v + all}, err);
     if (code == PW_OK) {
         point_head(out, &x, v, v + all, head / H, head % H, H, D);
-        code = pw_model_inspect(
-            m, x.tokens, x.T,
-            &(struct pw_inspection){.logits = logits, .patches = &patch, .n_patches = 1}, err);
+        code = pw_model_inspect(m, x.tokens, x.T,
+                                &(struct pw_inspection){.logits = logits, .patches = &patch, .n_patches = 1},
+                                err);
     }
     for (int t = x.n_prompt - 1; code == PW_OK && t < x.T; t++)
         choices[t - x.n_prompt + 1] = top_of(logits + (size_t)t * V, V);

@@ -189,7 +189,10 @@ static void remark_change(const struct pw_why_state *s, struct pw_finding *f, co
     int n = s->passes[0].n, right = e->right - e->fixed + e->broken;
     pw_finding_remark(f, "%s: %s: '%s' recovers %.1f of %.1f missing points of exact match, p = %.2g%s%s",
                       what, c->cause, c->name, 100.0 * (e->fixed - e->broken) / n, 100.0 * (n - right) / n,
-                      e->adjusted, c->line[0] != '\0' ? "; as an arm: " : "; no command makes it an arm",
+                      e->adjusted,
+                      c->line[0] != '\0'    ? "; as an arm: "
+                      : pw_why_is_oracle(c) ? "; it is told the right answer"
+                                            : "; no command makes it an arm",
                       c->line);
 }
 
@@ -200,7 +203,8 @@ static void remark_none(const struct pw_why_state *s, struct pw_finding *f, cons
     if (e == NULL || e->fixed <= e->broken)
         pw_finding_remark(f, "none of these: no candidate recovers exact match");
     else if (pw_why_significant(e))
-        pw_finding_remark(f, "none of these: no candidate recovers half of the missing exact match");
+        pw_finding_remark(
+            f, "none of these: no change that a model can have recovers half of the missing exact match");
     else
         pw_finding_remark(f,
                           "none of these: no candidate recovers exact match significantly; the best, '%s': "
@@ -213,26 +217,22 @@ static void remark_causes(const struct pw_why_state *s, struct pw_finding *f, co
                           const struct pw_why_effect *effect)
 {
     int causes = 0, helps = 0;
-    for (int i = 0; i < n && causes + helps < NAMED; i++) {
-        const struct pw_why_effect *e = &effect[order[i]];
-        char what[32];
-        if (!pw_why_significant(e) || !is_new_cause(s, order, i))
-            continue;
-        bool cause = pw_why_is_cause(s, e);
-        if (!cause && causes + helps == 0)
-            remark_none(s, f, order, n, effect);
-        causes += cause;
-        helps += !cause;
-        if (cause)
-            snprintf(what, sizeof what, "cause %d", causes);
-        else
-            snprintf(what, sizeof what, "helps, but is no cause");
-        remark_change(s, f, what, order[i], e);
-    }
+    for (int i = 0; i < n && causes < NAMED; i++)
+        if (pw_why_is_cause(s, order[i], &effect[order[i]]) && is_new_cause(s, order, i)) {
+            char what[32];
+            snprintf(what, sizeof what, "cause %d", ++causes);
+            remark_change(s, f, what, order[i], &effect[order[i]]);
+        }
+    if (causes == 0)
+        remark_none(s, f, order, n, effect);
+    for (int i = 0; i < n && causes + helps < NAMED; i++)
+        if (pw_why_significant(&effect[order[i]]) && !pw_why_is_cause(s, order[i], &effect[order[i]]) &&
+            is_new_cause(s, order, i)) {
+            helps++;
+            remark_change(s, f, "helps, but is no cause", order[i], &effect[order[i]]);
+        }
     if (causes + helps > 0)
         remark_fresh(s, f);
-    else
-        remark_none(s, f, order, n, effect);
 }
 
 void pw_why_report(struct pw_probing_at *p, struct pw_finding *f)

@@ -52,13 +52,21 @@ struct pw_why_effect *pw_why_effects(const struct pw_why_state *s)
     return e;
 }
 
-/* Is candidate a before b? Of two that recover as much, undoing a change is the simpler explanation. */
+bool pw_why_is_oracle(const struct pw_why_candidate *c)
+{
+    return c->kind == PW_WHY_END || c->kind == PW_WHY_GOLD;
+}
+
+/* Is candidate a before b? Of two that recover as much, undoing a change is the simpler explanation, and
+ * being told the answer is the weaker one. */
 static bool is_before(const struct pw_why_state *s, const struct pw_why_effect *e, int a, int b)
 {
     int more = (e[a].fixed - e[a].broken) - (e[b].fixed - e[b].broken);
     if (more != 0)
         return more > 0;
-    return s->list[a].undo && !s->list[b].undo;
+    if (s->list[a].undo != s->list[b].undo)
+        return s->list[a].undo;
+    return pw_why_is_oracle(&s->list[b]) && !pw_why_is_oracle(&s->list[a]);
 }
 
 int pw_why_rank(int *order, const struct pw_why_state *s, const struct pw_why_effect *e)
@@ -80,10 +88,21 @@ bool pw_why_significant(const struct pw_why_effect *e)
     return e->fixed > e->broken && e->adjusted < LEVEL;
 }
 
-bool pw_why_is_cause(const struct pw_why_state *s, const struct pw_why_effect *e)
+bool pw_why_is_cause(const struct pw_why_state *s, int candidate, const struct pw_why_effect *e)
 {
     int missing = s->passes[0].n - (e->right - e->fixed + e->broken);
-    return pw_why_significant(e) && 2 * (e->fixed - e->broken) >= missing;
+    return !pw_why_is_oracle(&s->list[candidate]) && pw_why_significant(e) &&
+           2 * (e->fixed - e->broken) >= missing;
+}
+
+int pw_why_best(const struct pw_why_state *s, const int *order, int n, const struct pw_why_effect *effect)
+{
+    for (int oracle = 0; oracle < 2; oracle++)
+        for (int i = 0; i < n; i++)
+            if (pw_why_is_oracle(&s->list[order[i]]) == (oracle != 0) &&
+                pw_why_significant(&effect[order[i]]))
+                return order[i];
+    return 0;
 }
 
 /* The 95 % interval of a proportion (Wilson 1927). */
