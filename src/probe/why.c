@@ -265,13 +265,17 @@ const struct pw_probe pw_probe_why = {
     .summary = "test what would recover the exact match that a model lacks at a length",
     .source = "McNemar 1947; Holm 1979; Newcombe 1998, method 10",
     .detail =
-        "Changes a copy of one model in one way at a time, on the same samples: temperature of scores, scale "
-        "of distances,\nshifted positions, options of the encoding, the end mark, heads. Ranks the changes "
-        "by "
-        "the exact match that they\nrecover, with 95 % intervals and p-values (Holm), and measures the best "
-        "one on further samples. The arm stays\nunchanged; remarks have the commands that make an arm of a "
-        "change. The same as the command 'why LENGTH'.\nNot tested: clamped distances of a rotation (no "
-        "operation has them), two changes at once.",
+        "Changes a copy of one model in one way at a time, on the same samples: options of the encoding, "
+        "temperature, scale\nand shift of positions, learned values that were never trained or are those of "
+        "another arm, a window of the\ndistances seen in training, heads off or on. Two kinds use the right "
+        "answer and are no causes: the end mark given,\na head pointed at the gold pointers. Ranks the "
+        "changes "
+        "by recovered exact match, with 95 % intervals and p-values\n(Holm). A cause recovers at least half "
+        "of "
+        "what is missing. The first one is measured again on further samples.\nThe arm stays unchanged; "
+        "remarks "
+        "have the commands that make an arm of a change. 'why LENGTH' is the same.\nNot tested: clamped "
+        "distances of a rotation (no operation has them), the pattern of another arm, two changes at once.",
     .opts = pw_why_settings,
     .opts_size = sizeof(struct pw_why_options),
     .takes = PW_PROBE_ARM | PW_PROBE_OTHERS | PW_PROBE_ANSWERS,

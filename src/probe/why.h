@@ -16,7 +16,7 @@ struct pw_why_options {
     int length, samples;
 };
 
-/* What a candidate changes in the copy of the model. */
+/* The part of the copied model that a candidate changes. */
 enum pw_why_kind {
     PW_WHY_NOTHING,
     PW_WHY_TUNE,    /* options of the encoding: use */
@@ -31,7 +31,7 @@ enum pw_why_kind {
 /* One change that is tested, and how it answers each sample. */
 struct pw_why_candidate {
     enum pw_why_kind kind;
-    char cause[48];              /* what would be the cause: "score temperature" */
+    char cause[48];              /* the cause that it tests: "score temperature" */
     char name[PW_FINDING_LABEL]; /* of its row: "temperature=0.5" */
     char line[160];              /* the commands that make an arm with this change; "": there are none */
     bool undo;                   /* sets back what was changed since the model was made */
@@ -73,7 +73,7 @@ struct pw_why_state {
     int changed; /* candidate whose change the copy has; -1: there is no copy */
 };
 
-/* What a sequence reads that training did not contain. */
+/* Positions and distances of a sequence that training did not contain. */
 struct pw_why_seen {
     int64_t steps; /* counted steps; 0: training was not counted, and the rest is 0 */
     int longest;   /* positions of the longest counted sequence */
@@ -102,7 +102,7 @@ void pw_why_list(struct pw_why_state *s, const struct pw_probe_in *in);
 struct pw_why_candidate *pw_why_add(struct pw_why_state *s, enum pw_why_kind kind, const char *cause);
 
 /* ---- why_learned.c */
-/* Counts what a sequence of `tokens` tokens reads that training did not contain. */
+/* Counts the positions and distances of a sequence of `tokens` tokens that training did not contain. */
 struct pw_why_seen pw_why_unseen(const struct pw_model *m, int tokens);
 /* Adds: learned values that were never trained become those of the nearest trained ones; learned values of
  * other arms. */
@@ -138,8 +138,8 @@ enum pw_code pw_why_answer_gold(struct pw_model *m, const struct pw_probe_in *in
 struct pw_why_effect pw_why_compare(const uint8_t *before, const uint8_t *after, int n);
 /* Returns the effects of all candidates, [s->n], entry 0 unused; the caller frees them. */
 struct pw_why_effect *pw_why_effects(const struct pw_why_state *s);
-/* Returns true if the candidate uses the right answer: its end, or where it is read. What it recovers shows
- * where the model fails, but no model could have the change. */
+/* Returns true if the candidate uses the right answer: its end, or where it is read. Its effect shows where
+ * the model fails, but no model could have the change. */
 bool pw_why_is_oracle(const struct pw_why_candidate *c);
 /* Ranks the candidates that were tested, best first: order [s->n - 1]. Returns their number. */
 int pw_why_rank(int *order, const struct pw_why_state *s, const struct pw_why_effect *effect);

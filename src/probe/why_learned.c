@@ -4,8 +4,9 @@
  * An entry that no training batch has read still has its initial value, which is noise to the rest of the
  * model. The intervention gives it the value of the nearest trained entry: distances, or positions, are
  * clamped to those that were seen. Encodings whose tables are computed from parameters have no such entries.
+ *
  * The values of another arm fit only if both arms have the same encoding and shape, as for the command
- * transplant; they come from a model with other weights, so they recover little unless one arm was forked
+ * transplant. They belong to a model with other weights. So they recover little unless one arm was forked
  * from the other. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 #include "base/text.h"
 #include "probe/why.h"
 
-/* What a model has seen, by position and by distance. */
+/* Counts of the positions and distances that a model has seen in training. */
 struct counts {
     int64_t steps, *pairs, *rows; /* [context] */
 };

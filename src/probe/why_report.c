@@ -191,7 +191,7 @@ static void remark_change(const struct pw_why_state *s, struct pw_finding *f, co
                       what, c->cause, c->name, 100.0 * (e->fixed - e->broken) / n, 100.0 * (n - right) / n,
                       e->adjusted,
                       c->line[0] != '\0'    ? "; as an arm: "
-                      : pw_why_is_oracle(c) ? "; it is told the right answer"
+                      : pw_why_is_oracle(c) ? "; it uses the right answer"
                                             : "; no command makes it an arm",
                       c->line);
 }

@@ -1,5 +1,5 @@
 /* test_why.c - tests the command why. Causes are planted in trained models: at least 9 of 10 must be named
- * first. A model that works, and one that fails for another reason, must be told 'none of these'. */
+ * first. A model that works has 'none of these', and so has one that fails for another reason. */
 #include "ref_lab.h"
 
 #include <math.h>

@@ -35,12 +35,15 @@ const struct pw_command pw_cmd_why = {
     .example = "why 8",
     .summary = "test what would recover the exact match that an arm lacks at a length",
     .detail =
-        "Change a copy of the arm's model in one way at a time, on the same samples: temperature of scores,\n"
-        "scale of distances, shifted positions, options of the encoding, the end mark, heads. The changes\n"
-        "are ranked by the exact match that they recover, with 95 % intervals and p-values (Holm). The best\n"
-        "one is measured again on further samples. The finding says 'none of these' if the model works at\n"
-        "this length, or if no change helps significantly. The arm stays unchanged; the finding has the\n"
-        "commands that make an arm of a change. The same as `probe why length=LENGTH`.\n"
+        "Change a copy of the arm's model in one way at a time, on the same samples: options of the "
+        "encoding,\n"
+        "temperature of scores, scale and shift of positions, learned values, a window, heads. The changes "
+        "are\n"
+        "ranked by the exact match that they recover, with 95 % intervals and p-values (Holm). A cause\n"
+        "recovers at least half of what is missing; the first one is measured again on further samples. The\n"
+        "finding says 'none of these' if the model works at this length, or if there is no such change. The\n"
+        "arm stays unchanged; the finding has the commands that make an arm of a change. The same as\n"
+        "`probe why length=LENGTH`; `help probe why` lists all changes.\n"
         "train 500; eval; why 20",
     .where = PW_AT_LAB,
     .lasts = true,
