@@ -28,6 +28,12 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return pw_lab_probe(ctx, probe, pw_cmd_why.name, &as_probe, NULL, err);
 }
 
+static void complete(struct pw_completion *c)
+{
+    if (c->at == 0)
+        pw_offer_lengths(c);
+}
+
 const struct pw_command pw_cmd_why = {
     .name = "why",
     .search = "cause diagnose explain extrapolation failure drop",
@@ -49,6 +55,7 @@ const struct pw_command pw_cmd_why = {
     .lasts = true,
     .opts = &pw_why_settings[1],
     .also = pw_scope_opts,
+    .complete = complete,
     .values = pw_offer_values,
     .run = run,
 };
