@@ -26,6 +26,7 @@ extern const struct pw_probe pw_probe_theorem1;
 extern const struct pw_probe pw_probe_theorem2;
 extern const struct pw_probe pw_probe_variance;
 extern const struct pw_probe pw_probe_transplant;
+extern const struct pw_probe pw_probe_why;
 
 /* clang-format off */
 const struct pw_probe *const pw_probes[] = {
@@ -53,6 +54,7 @@ const struct pw_probe *const pw_probes[] = {
     &pw_probe_theorem2,
     &pw_probe_variance,
     &pw_probe_transplant,
+    &pw_probe_why,
     NULL,
 };
 /* clang-format on */

@@ -25,6 +25,7 @@ enum pw_probe_takes {
     PW_PROBE_PROMPT = 8,      /* the pinned prompt; without one the probe is refused */
     PW_PROBE_ANY_PROMPT = 16, /* the pinned prompt, if there is one */
     PW_PROBE_ANSWERS = 32,    /* it counts right answers; refused for running text, which has none */
+    PW_PROBE_OTHERS = 64,     /* the first replicas of the arms that are not measured, to read in begin */
 };
 
 /* A model to measure. The lab owns the model and its control. */
@@ -43,6 +44,9 @@ struct pw_probe_subject {
 struct pw_probe_in {
     int n; /* subjects; 0: the probe takes none */
     const struct pw_probe_subject *subject;
+    /* With PW_PROBE_OTHERS: the other arms, without controls. Their models are valid in begin only. */
+    int n_others;
+    const struct pw_probe_subject *other;
     const char *topic;             /* topic of the finding: the arms, as "2" or "1 2 3"; "": no arm */
     const char *who;               /* the caller's name in messages: "probe distance", "compare" */
     uint64_t seed;                 /* the lab's seed */
@@ -54,6 +58,9 @@ struct pw_probe_in {
      * answer without the end mark. Returns the number of tokens, and in *n_prompt how many belong to the
      * prompt. Returns 0 if the sample is longer than cap. */
     int (*sequence)(void *arg, int length, int64_t index, int *tokens, int cap, int *n_prompt);
+    /* Writes the gold pointers of that sample as (query, key), ascending by query, to gold [cap], and returns
+     * their number: a query is the row that predicts a token of the answer. NULL: the task is not known. */
+    int (*pointers)(void *arg, int length, int64_t index, int (*gold)[2], int cap);
     bool (*has)(void *arg, int length); /* true: the first task has samples of this length */
     /* samples returns samples first..first+n-1 of a length of the first task, in the order that `eval` uses.
      * The batch is valid until the next call. scored [n+1] holds the first scored row of each sample.
@@ -113,5 +120,7 @@ void pw_probe_fini(struct pw_probing_at *p);
 void pw_probe_remark_one(struct pw_finding *f, const char *study);
 /* Options of probe distance, shared with the command compare. */
 extern const struct pw_opt pw_distance_options[];
+/* Options of probe why, shared with the command why. The first one is the length. */
+extern const struct pw_opt pw_why_settings[];
 
 #endif

@@ -76,7 +76,7 @@ static const char *const typed[] = {
     "reset arm=1", "eval samples=3", "failing", "paired", "prompt sort 2 1", "sample length=3", "next",
     "back", "edit 11 2", "inspect head=1", "ablate 0.0", "ablate 1.* mode=resample", "restore",
     "restore 0.0 arm=2", "patch heads from=\"sort 9 8 7 6 5 4 3 1 1\"", "tune temperature=2", "tune off",
-    "transplant 2", "probe scores", "probe dispersion samples=1 every=1", "probe off", "compare",
+    "transplant 2", "probe scores", "probe dispersion samples=1 every=1", "probe off", "compare", "why 3",
     "judge figure4", "check task=copy race=none,alibi", "table length=9", "export weights @/w2.safetensors", "export attention @/x.npz",
     "export logits @/l.npz", "export step @/s.json", "export curves @/c.csv", "export track @/c.csv",
     "export updates @/c.csv", "export lengths @/c.csv", "export errors @/c.csv", "export table @/t.json",

@@ -147,7 +147,7 @@ static const char *const offered[] = {
     "play ",        "goto mark ",      "copy ",        "screenshot ",    "source ",    "present ",
     "wait ",        "wait 2 ",         "bind ",        "bind F5 ",       "unbind ",    "config ",
     "config save ", "delete ",         "quit ",        "backend ",       "tune ",      "transplant ",
-    "construct ",   "film ",           "film begin ",
+    "construct ",   "film ",           "film begin ",  "why ",
 };
 
 /* Lines at which no word may be offered: commands without words, or with a number or text of the user's

@@ -34,6 +34,7 @@ extern const struct pw_command pw_cmd_tune;
 extern const struct pw_command pw_cmd_transplant;
 extern const struct pw_command pw_cmd_probe;
 extern const struct pw_command pw_cmd_compare;
+extern const struct pw_command pw_cmd_why;
 extern const struct pw_command pw_cmd_judge;
 extern const struct pw_command pw_cmd_check;
 extern const struct pw_command pw_cmd_table;
@@ -88,6 +89,7 @@ const struct pw_command *const pw_lab_commands[] = {
     &pw_cmd_transplant,
     &pw_cmd_probe,
     &pw_cmd_compare,
+    &pw_cmd_why,
     &pw_cmd_check,
     &pw_cmd_judge,
     &pw_cmd_table,

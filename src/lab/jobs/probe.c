@@ -20,7 +20,7 @@
 struct pw_probing {
     struct pw_probing_at at;
     struct pw_probe_in in;
-    struct pw_probe_subject subjects[PW_MAX_PLACES];
+    struct pw_probe_subject subjects[PW_MAX_PLACES], others[PW_MAX_ARMS];
     int place[PW_MAX_PLACES]; /* of each subject, and the generation of its model at the start */
     uint64_t weights[PW_MAX_PLACES];
     char topic[PW_FINDING_TOPIC];
@@ -46,6 +46,23 @@ static int sequence(void *arg, int length, int64_t index, int *tokens, int cap, 
     *n_prompt = x.n_prompt;
     free(x.tokens);
     return T;
+}
+
+static int pointers(void *arg, int length, int64_t index, int (*gold)[2], int cap)
+{
+    struct pw_lab *lab = arg;
+    int most = pw_taskset_tokens_at(&lab->tasks, 0, length), n = 0;
+    struct pw_sample x = {.tokens = pw_alloc((size_t)most, sizeof(int)), .cap = most};
+    pw_taskset_sample(&lab->tasks, lab->seed, PW_SPLIT_TEST, (uint64_t)index, 0, length, &x);
+    int *at = pw_alloc((size_t)x.n_prompt, sizeof *at);
+    for (int k = 0; x.n_prompt + k < x.n; k++)
+        for (int i = 0, keys = pw_taskset_pointers(&lab->tasks, &x, k, at); i < keys && n < cap; i++, n++) {
+            gold[n][0] = x.n_prompt - 1 + k;
+            gold[n][1] = at[i];
+        }
+    free(at);
+    free(x.tokens);
+    return n;
 }
 
 static bool has_length(void *arg, int length)
@@ -243,6 +260,20 @@ static enum pw_code choose(struct pw_lab *lab, struct pw_probing *p, const struc
     return PW_OK;
 }
 
+/* Lists the first replicas of the arms that are not subjects. */
+static void give_others(struct pw_lab *lab, struct pw_probing *p)
+{
+    for (int id = 1; id <= PW_MAX_ARMS; id++) {
+        const struct pw_replica *arm = pw_lab_arm(lab, id);
+        bool measured = false;
+        for (int i = 0; i < p->in.n; i++)
+            measured = measured || p->subjects[i].arm == id;
+        if (arm != NULL && !measured)
+            p->others[p->in.n_others++] = (struct pw_probe_subject){
+                .arm = id, .replica = 1, .seed = arm->seed, .step = arm->step, .model = arm->model};
+    }
+}
+
 static void give_prompt(const struct pw_lab *lab, struct pw_probing *p)
 {
     const struct pw_sample *x = &lab->pin.sample;
@@ -273,6 +304,8 @@ static enum pw_code begin_probe(struct pw_lab *lab, struct pw_probing *p, const 
         code = pw_lab_need_pin(lab, "probe", err);
     if (code == PW_OK && (probe->takes & (PW_PROBE_PROMPT | PW_PROBE_ANY_PROMPT)) != 0 && lab->pin.id != 0)
         give_prompt(lab, p);
+    if (code == PW_OK && (probe->takes & PW_PROBE_OTHERS) != 0)
+        give_others(lab, p);
     return code == PW_OK && probe->begin != NULL ? probe->begin(&p->at, err) : code;
 }
 
@@ -283,6 +316,7 @@ enum pw_code pw_lab_probe(struct pw_lab *lab, const struct pw_probe *probe, cons
     snprintf(p->who, sizeof p->who, who == NULL ? "probe %s" : "%s", who == NULL ? probe->name : who);
     p->at = (struct pw_probing_at){.probe = probe, .in = &p->in, .opts = p->opts.bytes};
     p->in = (struct pw_probe_in){.subject = p->subjects,
+                                 .other = p->others,
                                  .topic = p->topic,
                                  .who = p->who,
                                  .seed = lab->seed,
@@ -292,6 +326,7 @@ enum pw_code pw_lab_probe(struct pw_lab *lab, const struct pw_probe *probe, cons
                                  .lengths = pw_task_train(&lab->tasks.use[0]),
                                  .test = pw_task_test(&lab->tasks.use[0]),
                                  .sequence = sequence,
+                                 .pointers = pointers,
                                  .has = has_length,
                                  .samples = samples,
                                  .n_samples = n_samples,
