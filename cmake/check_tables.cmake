@@ -105,6 +105,7 @@ family(pw_command src/command/commands src/command/commands/commands.c)
 family(pw_command src/ui/commands src/ui/commands/commands.c)
 family(pw_figure_pane src/figure/panes src/figure/panes.c MIXED)
 family(pw_pane src/ui/panes src/ui/panes.c MIXED)
+family(pw_study_verb src/study/verbs src/study/verbs/verbs.c MIXED)
 
 if(NOT checked)
   message(FATAL_ERROR "no families below '${ROOT}': give -DROOT=")

@@ -24,7 +24,7 @@
 #include "reference.h"
 #include "sessions/pack.h"
 #include "sessions/store.h"
-#include "study/verbs.h"
+#include "study/verbs/verbs.h"
 #include "ui/app.h"
 #include "ui/batch.h"
 #include "ui/commands/commands.h"

@@ -13,8 +13,7 @@
 
 #include "base/alloc.h"
 
-#define MAX_JOBS 64
-#define TRIES    3 /* of a cell that is killed from outside, for example for its memory */
+#define TRIES 3 /* of a cell that is killed from outside, for example for its memory */
 
 /* A child. */
 struct job {
@@ -27,7 +26,7 @@ struct running {
     const struct pw_study_run *how;
     const struct pw_study *s;
     struct pw_results results;
-    struct job jobs[MAX_JOBS];
+    struct job jobs[PW_STUDY_JOBS];
     int n_jobs, threads, busy, failed;
     int *wanted;
     int *tries; /* [cells]: often it was interrupted; TRIES: given up */
@@ -39,7 +38,7 @@ static void choose_jobs(struct running *x)
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     cores = cores < 1 ? 1 : cores;
     x->n_jobs = x->how->jobs > 0 ? x->how->jobs : (int)cores;
-    x->n_jobs = x->n_jobs > MAX_JOBS ? MAX_JOBS : x->n_jobs;
+    x->n_jobs = x->n_jobs > PW_STUDY_JOBS ? PW_STUDY_JOBS : x->n_jobs;
     x->threads = x->how->threads > 0 ? x->how->threads : (int)(cores / x->n_jobs > 0 ? cores / x->n_jobs : 1);
 }
 

@@ -11,6 +11,8 @@
 #include "study/place.h"
 #include "study/results.h"
 
+#define PW_STUDY_JOBS 64 /* most cells at once on a machine */
+
 /* The end of a cell's run. */
 enum pw_study_cell_end {
     PW_CELL_DONE,        /* its result is there, now or before */

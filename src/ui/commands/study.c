@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "study/child.h"
 #include "study/place.h"
-#include "study/verbs.h"
+#include "study/verbs/verbs.h"
 #include "ui/app.h"
 #include "ui/commands/commands.h"
 

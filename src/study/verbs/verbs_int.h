@@ -1,0 +1,39 @@
+/* verbs_int.h - private to the verbs of `study`: a verb is one file, and one line in verbs.c. */
+#ifndef PW_STUDY_VERBS_INT_H
+#define PW_STUDY_VERBS_INT_H
+#include <stdio.h>
+
+#include "base/opt.h"
+#include "study/place.h"
+#include "study/results.h"
+
+/* The words behind a verb. Everything is borrowed. */
+struct pw_study_call {
+    const char *name;   /* of the study; NULL: the verb takes none */
+    const char *folder; /* its folder */
+    int n;              /* words behind the name that are no options of the verb */
+    char **words;       /* [n] */
+    const void *opts;   /* the verb's struct, filled in from its table */
+    FILE *out;
+};
+
+struct pw_study_verb {
+    const char *name;
+    const char *words; /* words behind the name of the study, for messages: "TEXT or FILE"; NULL: none */
+    bool nameless;     /* takes no name */
+    bool hidden;       /* for scripts; not in messages that list the verbs */
+    const struct pw_opt *opts; /* its options KEY=VALUE; NULL: none */
+    size_t opts_size;          /* sizeof their struct */
+    enum pw_code (*run)(const struct pw_study_call *call, struct pw_err *err);
+};
+
+/* A study with its results, as far as there are some. */
+struct pw_study_reading {
+    struct pw_study s;
+    struct pw_results r;
+    char *text;
+};
+enum pw_code pw_study_reading_open(struct pw_study_reading *x, const char *folder, struct pw_err *err);
+void pw_study_reading_close(struct pw_study_reading *x);
+
+#endif
