@@ -3,7 +3,7 @@
 # consistent.
 # usage: smoke.sh BENCH_TRAIN BENCH_PEAK BENCH_SERVE PEWTER BENCH_REPLAY BENCH_DECIDE BENCH_SEQUENTIAL
 set -eu
-train=$1 peak=$2 serve=$3 pewter=$4 replay=$5 decide=$6 sequential=$7
+train=$1 peak=$2 serve=$3 pewter=$4 replay=$5 decide=$6 sequential=$7 study=$8
 
 fail() {
     printf '%s\n' "$*"
@@ -65,6 +65,10 @@ out=$("$sequential" 20)
     fail "24 rows of power were due: $out"
 [ "$(grep -cE '^\| [a-z -]+ \|( [-+0-9.]+ \|){14}$' <<<"$out")" -eq 20 ] || fail "20 rows of coverage were due: $out"
 grep -qE '^\| 2 \| 30 \| 7 \| half shared \| 100\.0 \| 6\.[0-9] \|' <<<"$out" || fail "30 points are not found: $out"
+
+# The cost of studies: a cell, and many cells.
+out=$("$study" "$pewter" cells=10 lengths=4 steps=5)
+[ "$(grep -cE '^\| .* \| [0-9]+\.[0-9]{3} \| (s|s / s) \|$' <<<"$out")" -eq 4 ] || fail "four rows were due: $out"
 
 # The cost of the screen: an idle workbench sends no bytes.
 if command -v python3 >/dev/null; then

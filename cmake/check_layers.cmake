@@ -66,7 +66,7 @@ layer(src/entry.h           "command/command[.]h" "sessions/event[.]h")
 # Libraries that only one place may use: a pattern of the header and one of the file.
 set(libraries sqlite curses readline rsvg png pcre2 utf8proc cuda)
 set(sqlite_header "^sqlite3(ext)?[.]h$")
-set(sqlite_place "^sessions/")
+set(sqlite_place "^(sessions/|src/study/gather[.]c$)")
 set(curses_header "^(ncursesw?/|cursesw?/)?(n?curses[a-z_]*|term|unctrl|panel|menu|form|eti)[.]h$")
 set(curses_place "^src/ui/term[.]c$")
 set(readline_header "^(readline|editline)/")

@@ -63,6 +63,10 @@ check "a line for each cell and length" [ "$(wc -l <files/cells.csv)" -eq $((9 *
 SESSION=$(find "$XDG_STATE_HOME/pewter/studies/whole/cells" -name '*.json' | head -1)
 SESSION=${SESSION%.json}.pewter
 check "a session" "$PEWTER" --session "$SESSION" -c "digest" # as left by a kill just after the result
+check "its results in one file" study gather whole out=files/r.sqlite
+said 'wrote files/r.sqlite: 9 of at most 9 runs'
+check "a SQLite file" [ "$(head -c 15 files/r.sqlite)" = "SQLite format 3" ]
+refuse 'allowed are out=' gather whole to=x
 check "cells are not computed twice" study run whole
 [ ! -s out ] || check "nothing ran: $(cat out)" false
 check "the session is removed" [ ! -e "$SESSION" ]

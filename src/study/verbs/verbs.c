@@ -7,11 +7,13 @@
 #include "study/verbs/verbs_int.h"
 
 extern const struct pw_study_verb pw_study_verb_new, pw_study_verb_run, pw_study_verb_status,
-    pw_study_verb_stop, pw_study_verb_report, pw_study_verb_add, pw_study_verb_list, pw_study_verb_cell;
+    pw_study_verb_stop, pw_study_verb_report, pw_study_verb_add, pw_study_verb_gather, pw_study_verb_list,
+    pw_study_verb_cell;
 
 static const struct pw_study_verb *const verbs[] = {
-    &pw_study_verb_new,    &pw_study_verb_run, &pw_study_verb_status, &pw_study_verb_stop,
-    &pw_study_verb_report, &pw_study_verb_add, &pw_study_verb_list,   &pw_study_verb_cell,
+    &pw_study_verb_new,    &pw_study_verb_run,    &pw_study_verb_status,
+    &pw_study_verb_stop,   &pw_study_verb_report, &pw_study_verb_add,
+    &pw_study_verb_gather, &pw_study_verb_list,   &pw_study_verb_cell,
 };
 #define N_VERBS ((int)(sizeof verbs / sizeof *verbs))
 

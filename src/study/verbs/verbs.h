@@ -1,4 +1,4 @@
-/* verbs.h - the verbs of `study`: new, run, status, stop, report, add, cell, list.
+/* verbs.h - the verbs of `study`: new, run, status, stop, report, add, gather, cell, list.
  *
  * `pewter study VERB ...` and the workbench's command `study` both call pw_study_verb. Main thread for `run`
  * and `cell`, which start processes; any thread for the others. */

@@ -136,7 +136,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 
 static void complete(struct pw_completion *c)
 {
-    static const char *const verbs[] = {"new", "run", "status", "stop", "report", "add", "list"};
+    static const char *const verbs[] = {"new", "run", "status", "stop", "report", "gather", "add", "list"};
     for (size_t i = 0; c->at == 0 && i < sizeof verbs / sizeof *verbs; i++)
         pw_complete_offer(c, "%s", verbs[i]);
 }
@@ -144,7 +144,7 @@ static void complete(struct pw_completion *c)
 const struct pw_command pw_ui_cmd_study = {
     .name = "study",
     .search = "experiment sweep seeds grid cluster slurm",
-    .usage = "study new|run|status|stop|report|add NAME ... | study list",
+    .usage = "study new|run|status|stop|report|gather|add NAME ... | study list",
     .example = "study list",
     .summary = "train arms over tasks and seeds, and compare them with tests that hold",
     .detail =
@@ -154,6 +154,7 @@ const struct pw_command pw_ui_cmd_study = {
         "  study status NAME   what is done, what runs, what failed, and the verdicts so far\n"
         "  study report NAME [out=FOLDER]   tables, tests and commands; a page, pictures and CSV into the "
         "folder\n"
+        "  study gather NAME [out=FILE]   all results in one SQLite file\n"
         "  study add NAME seeds=5   up to 5 more seeds\n"
         "  study stop NAME   end its processes; `study run` continues with the same bits\n"
         "The text of a study has the statements race, model, optim, task, seeds, first, eval, ask, level and "
