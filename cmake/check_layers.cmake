@@ -50,7 +50,7 @@ layer(src/lab/settings      ${below_lab} "lab/(core|arms|looks|jobs|train|loop|r
 layer(src/command/commands  "${base}" "command/.+" "${doors}" "probe/probe[.]h" "reproduce/repro[.]h")
 layer(src/plot              "${base}" "${fold}" "${paired}" "${plot}")
 layer(src/ui                "${base}" "${language}" "${fold}" "${paired}" "${json}" "${recording}" "${plot}"
-                            "lab/(lab|offer|preview)[.]h" "figure/figure[.]h" "reproduce/repro[.]h" "study/(child|place|verbs/verbs)[.]h" "ui/.+")
+                            "lab/(lab|offer|preview)[.]h" "figure/figure[.]h" "reproduce/repro[.]h" "study/(child|place|reading|report|verbs/verbs)[.]h" "ui/.+")
 layer(src/figure            "${base}" "${fold}" "${paired}" "${plot}" "figure/.+")
 layer(src/study             "${base}" "${fold}" "${recording}" "${paired}" "sessions/store[.]h" "plot/finding_text[.]h" "figure/figure[.]h" "study/.+")
 layer(src/main.c            ".+")

@@ -412,6 +412,24 @@ enum pw_code pw_figure_draw(struct pw_figure_drawn *out, const char *path, const
     return code == PW_OK ? draw_figure(&out->svg, &out->w, &out->h, s, o, err) : code;
 }
 
+enum pw_code pw_figure_draw_finding(struct pw_figure_drawn *out, const char *path, const struct pw_finding *f,
+                                    const struct pw_figure_options *o, struct pw_err *err)
+{
+    struct pw_snapshot *s = pw_snapshot_new();
+    struct pw_figure_options of_finding = *o;
+
+    for (int i = 0; pw_figure_names[i] != NULL; i++)
+        if (strcmp(pw_figure_names[i], "findings") == 0)
+            of_finding.pane = i;
+    of_finding.finding[0] = '\0';
+    s->findings[0].f = *f;
+    s->findings[0].f_seq = 1;
+    enum pw_code code = pw_figure_draw(out, path, s, &of_finding, err);
+    s->findings[0].f = (struct pw_finding){0}; /* the caller's */
+    pw_snapshot_free(s);
+    return code;
+}
+
 enum pw_code pw_figure_put(const char *path, const struct pw_figure_drawn *d, struct pw_err *err)
 {
     const char *dot = strrchr(path, '.');

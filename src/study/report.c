@@ -100,8 +100,7 @@ static void add_arms(struct pw_finding *f, const struct pw_results *r, int task)
     int b = pw_finding_table(f,
                              is_loss(r, task)
                                  ? "loss of each arm, nats per token: in range and beyond the trained lengths"
-                                 : "exact match of each arm in range and beyond the trained lengths, and "
-                                   "how answers beyond them fail",
+                                 : "exact match of each arm in range and beyond it, and errors beyond it",
                              r->s->n_arms, n_heads);
     snprintf(f->blocks[b].x, sizeof f->blocks[b].x, "arm");
     for (int k = 0; k < n_heads; k++)
@@ -181,6 +180,29 @@ static void add_comparisons(struct pw_finding *f, const struct pw_results *r, in
     free(j);
 }
 
+/* A map of all runs: progress, and the spread over seeds. Empty: missing. */
+static void add_runs(struct pw_finding *f, const struct pw_results *r, int task)
+{
+    int n_arms = r->s->n_arms, seeds = r->s->seeds_max;
+    bool loss = is_loss(r, task);
+    int b = pw_finding_map(f,
+                           loss ? "loss of each run beyond the trained lengths"
+                                : "exact match of each run beyond the trained lengths",
+                           n_arms, seeds, 0.0f, loss ? 0.0f : 1.0f, true);
+    snprintf(f->blocks[b].x, sizeof f->blocks[b].x, "seed");
+    snprintf(f->blocks[b].y, sizeof f->blocks[b].y, "arm");
+    for (int k = 0; k < seeds; k++)
+        pw_finding_col(f, b, k, "%d", r->s->first + k);
+    for (int a = 0; a < n_arms; a++) {
+        pw_finding_row(f, b, a, "%d %s", a + 1, r->s->arms[a]);
+        for (int k = 0; k < seeds; k++) {
+            int i = pw_results_at(r, a, task, k);
+            if (r->state[i] == PW_CELL_THERE)
+                pw_finding_put(f, b, a, k, in_range(&r->results[i], 0));
+        }
+    }
+}
+
 void pw_study_finding(struct pw_finding *f, const struct pw_results *r, const char *name, int task)
 {
     int there = 0, wanted = 0;
@@ -195,6 +217,7 @@ void pw_study_finding(struct pw_finding *f, const struct pw_results *r, const ch
     add_curves(f, r, task);
     add_arms(f, r, task);
     add_comparisons(f, r, task);
+    add_runs(f, r, task);
 }
 
 /* ---- ranks over tasks */

@@ -92,21 +92,12 @@ static void add_csv(struct pw_str *out, const struct pw_results *r)
 
 /* ---- files */
 
-/* The figure reads the finding from a snapshot. The drawing is the same for every ending. */
+/* The drawing is the same for every ending. */
 enum pw_code pw_study_draw(struct pw_figure_drawn *d, const struct pw_finding *f, struct pw_err *err)
 {
     struct pw_figure_options o;
-    struct pw_snapshot *s = pw_snapshot_new();
     pw_opt_defaults(pw_figure_opts, &o);
-    for (int i = 0; pw_figure_names[i] != NULL; i++)
-        if (strcmp(pw_figure_names[i], "findings") == 0)
-            o.pane = i;
-    s->findings[0].f = *f;
-    s->findings[0].f_seq = 1;
-    enum pw_code code = pw_figure_draw(d, ".svg", s, &o, err);
-    s->findings[0].f = (struct pw_finding){0}; /* the caller's */
-    pw_snapshot_free(s);
-    return code;
+    return pw_figure_draw_finding(d, ".svg", f, &o, err);
 }
 
 static enum pw_code write_pictures(const char *to, const struct pw_study_report *x, struct pw_err *err)

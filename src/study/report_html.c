@@ -37,11 +37,13 @@ static void put_table(struct pw_str *out, const struct pw_finding *f, const stru
     pw_str_add(out, "</tr></table>\n");
 }
 
-static enum pw_code put_plot(struct pw_str *out, const struct pw_finding *f, struct pw_err *err)
+static enum pw_code put_picture(struct pw_str *out, const struct pw_finding *f, struct pw_block *b,
+                                struct pw_err *err)
 {
     struct pw_figure_drawn d = {0};
     struct pw_finding plot = *f;
-    plot.n_blocks = 1; /* tables and remarks are text here */
+    plot.blocks = b; /* tables and remarks are text here */
+    plot.n_blocks = 1;
     plot.n_remarks = 0;
     enum pw_code code = pw_study_draw(&d, &plot, err);
     const char *svg = code == PW_OK ? strstr(pw_str_text(&d.svg), "<svg") : NULL;
@@ -62,11 +64,11 @@ static enum pw_code put_finding(struct pw_str *out, const struct pw_finding *f, 
         put_xml(out, f->remarks[i].text);
         pw_str_add(out, "</p>\n");
     }
-    if (f->n_blocks > 0 && f->blocks[0].kind == PW_BLOCK_PLOT)
-        code = put_plot(out, f, err);
-    for (int i = 0; i < f->n_blocks; i++)
+    for (int i = 0; i < f->n_blocks && code == PW_OK; i++)
         if (f->blocks[i].kind == PW_BLOCK_TABLE)
             put_table(out, f, &f->blocks[i]);
+        else
+            code = put_picture(out, f, &f->blocks[i], err);
     return code;
 }
 

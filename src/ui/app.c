@@ -233,11 +233,16 @@ static void apply_settings(struct pw_loop *l)
     pw_loop_draw_at_once(l);
 }
 
-/* Returns when the next frame is due without an event, for a script or for playback; 0: never. */
+/* Returns when the next frame is due without an event, for a script, playback or a study; 0: never. */
 static double wakes(const struct pw_loop *l)
 {
-    double script = pw_script_wakes(&l->app), time = pw_time_wakes(&l->app.ui, pw_now());
-    return time > 0 && (script == 0 || time < script) ? time : script;
+    const double all[] = {pw_script_wakes(&l->app), pw_time_wakes(&l->app.ui, pw_now()),
+                          pw_watching_wakes(&l->app)};
+    double first = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i] > 0 && (first == 0 || all[i] < first))
+            first = all[i];
+    return first;
 }
 
 /* Waits until an event or a deadline. */
@@ -294,6 +299,7 @@ static void run(struct pw_loop *l)
         }
         wait_for_news(l);
         settle(l);
+        pw_watching_look(&l->app);
         double at = wakes(l);
         l->dirty = l->dirty || (at > 0 && pw_now() >= at);
     }

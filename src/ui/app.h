@@ -11,6 +11,7 @@
 #include "ui/term.h"
 #include "ui/ui.h"
 #include "ui/undo.h"
+#include "ui/watching.h"
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -88,7 +89,8 @@ struct pw_app {
     bool fresh;        /* the request of the command being run has completed */
     bool put_off;      /* the last command waits for its request */
     struct pw_lesson_pages pages;
-    struct pw_filming *filming; /* commands/film.c; NULL: no film is being made */
+    struct pw_watching watching; /* a study */
+    struct pw_filming *filming;  /* commands/film.c; NULL: no film is being made */
     enum pw_quit quit;
 };
 

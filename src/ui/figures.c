@@ -285,8 +285,12 @@ static enum pw_code put_figure(void *arg, struct pw_str *said, struct pw_err *er
 static enum pw_code draw_or_compute(struct pw_app *app, struct figure *g, struct pw_err *err)
 {
     const struct pw_snapshot *s = g->moment != NULL ? g->moment : app->ui.snap;
-    bool later = compute_first(app, g->line, &g->o, err);
-    enum pw_code code = later ? PW_OK : pw_figure_draw(&g->drawn, g->path, s, &g->o, err);
+    const struct pw_finding_view *v =
+        strcmp(pw_figure_names[g->o.pane], "findings") == 0 ? pw_watching_finding(app, g->o.finding) : NULL;
+    bool later = v == NULL && compute_first(app, g->line, &g->o, err);
+    enum pw_code code = later       ? PW_OK
+                        : v != NULL ? pw_figure_draw_finding(&g->drawn, g->path, &v->f, &g->o, err)
+                                    : pw_figure_draw(&g->drawn, g->path, s, &g->o, err);
 
     if (code == PW_OK && !later)
         return pw_app_write(app, &(struct pw_disk_job){.work = put_figure, .free = free_figure, .arg = g},

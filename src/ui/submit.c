@@ -206,6 +206,7 @@ void pw_app_end(struct pw_app *app)
     pw_app_drop_film(app);
     pw_undo_fini(&app->undo);
     pw_app_drop_held(app);
+    pw_watching_end(app);
     pw_disk_close(app->disk);
     app->disk = NULL;
     pw_str_fini(&app->to_terminal);

@@ -4,8 +4,7 @@
 #include <stdio.h>
 
 #include "base/opt.h"
-#include "study/place.h"
-#include "study/results.h"
+#include "study/reading.h"
 
 /* The words behind a verb. Everything is borrowed. */
 struct pw_study_call {
@@ -26,14 +25,5 @@ struct pw_study_verb {
     size_t opts_size;          /* sizeof their struct */
     enum pw_code (*run)(const struct pw_study_call *call, struct pw_err *err);
 };
-
-/* A study with its results, as far as there are some. */
-struct pw_study_reading {
-    struct pw_study s;
-    struct pw_results r;
-    char *text;
-};
-enum pw_code pw_study_reading_open(struct pw_study_reading *x, const char *folder, struct pw_err *err);
-void pw_study_reading_close(struct pw_study_reading *x);
 
 #endif

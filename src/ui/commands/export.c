@@ -36,7 +36,8 @@ static enum pw_code write_finding(struct pw_app *app, const struct pw_args *args
         return pw_fail(err, PW_EUSER, "usage: export finding FILE.json|csv [finding=NAME]");
     enum pw_code code = pw_args_opts(args, finding_opts, name, err);
     pw_figures_shown(app, name, sizeof name);
-    if (code == PW_OK)
+    v = code == PW_OK ? pw_watching_finding(app, name) : NULL;
+    if (code == PW_OK && v == NULL)
         code = pw_finding_need(app->ui.snap, name, "export finding", &v, err);
     struct pw_disk_job job = {0};
     struct pw_str text = {0};

@@ -74,8 +74,16 @@ static enum pw_code answer(void *arg, struct pw_str *said, struct pw_err *err)
 static enum pw_code show(struct pw_app *app, void *arg, struct pw_err *err)
 {
     struct words *w = arg;
+    char *end = strchr(w->text, '\n');
     (void)err;
-    pw_app_page(app, "Study", w->text[0] != '\0' ? w->text : "no studies; 'help study' says how to make one");
+    if (end == NULL) {
+        pw_app_answer(app, "no studies; 'help study' says how to make one");
+    } else if (end[1] == '\0') {
+        *end = '\0';
+        pw_app_answer(app, "%s", w->text);
+    } else {
+        pw_app_page(app, "Study", w->text);
+    }
     free_words(w);
     return PW_OK;
 }
@@ -109,9 +117,25 @@ static enum pw_code start_run(struct pw_app *app, const struct words *w, struct 
         return pw_fail(err, PW_EUSER, "study run: no study '%s'; 'study list' lists them", w->word[1]);
     code = pw_child_leave(args, path, err);
     if (code == PW_OK)
-        pw_app_answer(app, "study %s runs beside the workbench and after it; 'study status %s' looks at it",
-                      w->word[1], w->word[1]);
-    return code;
+        pw_app_answer(app, "study %s runs beside the workbench and after it; the findings pane shows it",
+                      w->word[1]);
+    return code == PW_OK ? pw_watching_begin(app, w->word[1], err) : code;
+}
+
+/* ---- `study watch` */
+
+static enum pw_code watch(struct pw_app *app, const struct words *w, struct pw_err *err)
+{
+    const char *now = pw_watching_name(app);
+    if (w->n > 2)
+        return pw_fail(err, PW_EUSER, "usage: study watch [NAME]");
+    if (w->n == 2)
+        return pw_watching_begin(app, w->word[1], err);
+    if (now == NULL)
+        return pw_fail(err, PW_EUSER, "study watch: no study is watched; 'study list' lists them");
+    pw_app_answer(app, "the findings of study %s are removed from the pane", now);
+    pw_watching_end(app);
+    return PW_OK;
 }
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
@@ -119,8 +143,9 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     struct pw_app *app = ctx;
     struct words *w = pw_alloc(1, sizeof *w);
     enum pw_code code = split(w, args->rest, err);
-    if (code == PW_OK && w->n > 0 && strcmp(w->word[0], "run") == 0) {
-        code = start_run(app, w, err);
+    bool runs = code == PW_OK && w->n > 0 && strcmp(w->word[0], "run") == 0;
+    if (runs || (code == PW_OK && w->n > 0 && strcmp(w->word[0], "watch") == 0)) {
+        code = runs ? start_run(app, w, err) : watch(app, w, err);
         free_words(w);
         return code;
     }
@@ -136,7 +161,8 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 
 static void complete(struct pw_completion *c)
 {
-    static const char *const verbs[] = {"new", "run", "status", "stop", "report", "gather", "add", "list"};
+    static const char *const verbs[] = {"new",    "run",    "status", "watch", "stop",
+                                        "report", "gather", "add",    "list"};
     for (size_t i = 0; c->at == 0 && i < sizeof verbs / sizeof *verbs; i++)
         pw_complete_offer(c, "%s", verbs[i]);
 }
@@ -144,7 +170,7 @@ static void complete(struct pw_completion *c)
 const struct pw_command pw_ui_cmd_study = {
     .name = "study",
     .search = "experiment sweep seeds grid cluster slurm",
-    .usage = "study new|run|status|stop|report|gather|add NAME ... | study list",
+    .usage = "study new|run|status|watch|stop|report|gather|add NAME ... | study list",
     .example = "study list",
     .summary = "train arms over tasks and seeds, and compare them with tests that hold",
     .detail =
@@ -152,6 +178,8 @@ const struct pw_command pw_ui_cmd_study = {
         "FILE\n"
         "  study run NAME [jobs=K] [threads=N]   compute what is missing, also after any interruption\n"
         "  study status NAME   what is done, what runs, what failed, and the verdicts so far\n"
+        "  study watch NAME   shows its findings in the findings pane, and reads them again every two "
+        "seconds\n"
         "  study report NAME [out=FOLDER]   tables, tests and commands; a page, pictures and CSV into the "
         "folder\n"
         "  study gather NAME [out=FILE]   all results in one SQLite file\n"

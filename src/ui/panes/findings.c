@@ -15,16 +15,6 @@ const struct pw_fnd_kind *const pw_fnd_kinds[] = {
 
 /* ---- the finding and the page */
 
-/* Returns the selected finding, else the newest; NULL: there is none. */
-static const struct pw_finding_view *shown(const struct pw_ui *ui)
-{
-    const struct pw_finding_view *v = NULL;
-
-    if (ui->findings.name[0])
-        v = pw_finding_of(ui->snap, ui->findings.name, ui->findings.topic);
-    return v != NULL ? v : pw_finding_named(ui->snap, "");
-}
-
 /* Returns true for a block that is not empty. */
 static bool is_drawn(const struct pw_block *b)
 {
@@ -143,7 +133,7 @@ static struct pw_rect draw_title(const struct pw_block_of *k, struct pw_canvas *
 
 struct pw_rect pw_fnd_body(const struct pw_ui *ui, struct pw_rect r)
 {
-    const struct pw_finding_view *v = shown(ui);
+    const struct pw_finding_view *v = pw_fnd_shown(ui);
     struct pw_canvas nowhere = {0}; /* nothing is drawn: only the rows are counted */
 
     if (v == NULL)
@@ -155,7 +145,7 @@ struct pw_rect pw_fnd_body(const struct pw_ui *ui, struct pw_rect r)
 
 static void settle(struct pw_ui *ui, struct pw_rect r)
 {
-    const struct pw_finding_view *v = shown(ui);
+    const struct pw_finding_view *v = pw_fnd_shown(ui);
     struct pw_canvas nowhere = {0};
 
     if (v == NULL)
@@ -172,7 +162,7 @@ static void settle(struct pw_ui *ui, struct pw_rect r)
 
 static void draw_findings(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
-    const struct pw_finding_view *v = shown(ui);
+    const struct pw_finding_view *v = pw_fnd_shown(ui);
 
     if (v == NULL) {
         invite(ui, c, r);
@@ -191,8 +181,8 @@ static void draw_findings(const struct pw_ui *ui, struct pw_canvas *c, struct pw
 
 static void status(const struct pw_ui *ui, struct pw_str *out)
 {
-    const struct pw_finding_view *list[PW_MAX_FINDINGS], *v = shown(ui);
-    int n = pw_findings(ui->snap, list), at = 0;
+    const struct pw_finding_view *list[PW_FND_LIST], *v = pw_fnd_shown(ui);
+    int n = pw_fnd_list(ui, list), at = 0;
 
     if (v == NULL)
         return;
@@ -217,8 +207,8 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
  * pane follows new findings. */
 static void choose(struct pw_ui *ui, int by)
 {
-    const struct pw_finding_view *list[PW_MAX_FINDINGS], *v = shown(ui);
-    int n = pw_findings(ui->snap, list), at = 0;
+    const struct pw_finding_view *list[PW_FND_LIST], *v = pw_fnd_shown(ui);
+    int n = pw_fnd_list(ui, list), at = 0;
 
     while (list[at] != v)
         at++;
@@ -245,7 +235,7 @@ static void move(struct pw_ui *ui, int down, int across)
 
 static bool key(struct pw_ui *ui, int k, struct pw_str *line)
 {
-    const struct pw_finding_view *v = shown(ui);
+    const struct pw_finding_view *v = pw_fnd_shown(ui);
     const int far = 1 << 20;
 
     (void)line;
@@ -277,14 +267,14 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     case ']': choose(ui, -1); break;
     default: return false;
     }
-    if ((v = shown(ui)) != NULL)
+    if ((v = pw_fnd_shown(ui)) != NULL)
         clamp(ui, &v->f);
     return true;
 }
 
 static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct pw_str *line)
 {
-    const struct pw_finding_view *v = shown(ui);
+    const struct pw_finding_view *v = pw_fnd_shown(ui);
     struct pw_rect r = pw_fnd_body(ui, inside);
     int down = ui->findings.down, across = ui->findings.across;
 
@@ -304,7 +294,7 @@ static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct 
 
 static void copy(const struct pw_ui *ui, struct pw_str *out)
 {
-    const struct pw_finding_view *v = shown(ui);
+    const struct pw_finding_view *v = pw_fnd_shown(ui);
 
     if (v == NULL)
         return;
@@ -319,8 +309,8 @@ static void copy(const struct pw_ui *ui, struct pw_str *out)
 /* Prints a list of the findings, oldest first, then the shown one. */
 static void words(FILE *out, const struct pw_ui *ui)
 {
-    const struct pw_finding_view *list[PW_MAX_FINDINGS], *v = shown(ui);
-    int n = pw_findings(ui->snap, list);
+    const struct pw_finding_view *list[PW_FND_LIST], *v = pw_fnd_shown(ui);
+    int n = pw_fnd_list(ui, list);
 
     if (v == NULL) {
         fputs("nothing measured yet: 'probe' lists the probes, 'reproduce --list' claims of papers\n", out);
@@ -378,7 +368,7 @@ static int find_matches(const struct pw_finding *f, const char *text, int nth, s
 
 static int find(struct pw_ui *ui, const char *text, int direction)
 {
-    const struct pw_finding_view *v = shown(ui);
+    const struct pw_finding_view *v = pw_fnd_shown(ui);
     struct match m = {0};
 
     if (v == NULL)
@@ -408,7 +398,7 @@ static const char *const keys[] = {
 static const char *page(const struct pw_ui *ui)
 {
     static const char *const names[] = {"1", "2", "3", "4", "5", "6", "7", "8", "9"};
-    const struct pw_finding_view *v = shown(ui);
+    const struct pw_finding_view *v = pw_fnd_shown(ui);
     int at = v != NULL ? page_of(ui, &v->f) : 0;
 
     return v != NULL && block_of(&v->f, at) != NULL && at < (int)(sizeof names / sizeof *names) ? names[at]

@@ -19,6 +19,15 @@ struct pw_fnd_kind {
 extern const struct pw_fnd_kind pw_fnd_table, pw_fnd_plot, pw_fnd_map;
 extern const struct pw_fnd_kind *const pw_fnd_kinds[]; /* by enum pw_block_kind */
 
+#define PW_FND_LIST (PW_MAX_FINDINGS + 65) /* most findings; a study has one for each task, and the ranks */
+
+/* ---- findings_list.c */
+/* Lists the findings: of a watched study in the order of its tasks, then of the session, the newest first.
+ * Returns their number. */
+int pw_fnd_list(const struct pw_ui *ui, const struct pw_finding_view *list[PW_FND_LIST]);
+/* Returns the selected finding, else the first of the list; NULL: there is none. */
+const struct pw_finding_view *pw_fnd_shown(const struct pw_ui *ui);
+
 /* ---- findings.c */
 /* Returns the area of the block in the pane's inside r; h = 0: no block is drawn. */
 struct pw_rect pw_fnd_body(const struct pw_ui *ui, struct pw_rect r);
