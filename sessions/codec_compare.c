@@ -69,6 +69,7 @@ static const struct {
     {PW_EV_FINDING, "blocks", "block"},
     {PW_EV_FINDING, "claims", "claim"},
     {PW_EV_FINDING, "remarks", "remark"},
+    {PW_EV_FINDING, "actions", "commands of row"},
     {PW_EV_KINDS, "pos", "position"},
     {PW_EV_KINDS, "prob", "probability"},
     {PW_EV_KINDS, "n_top", "candidates"},

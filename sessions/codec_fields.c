@@ -349,6 +349,7 @@ const struct pw_message pw_messages[] = {
     [PW_EV_ASKED] = TEXT_OF("ASKED"),
     [PW_EV_FILE] = {"FILE", IN(file, u.file)},
     [PW_EV_SESSION] = {"SESSION", IN(session, u.session)},
-    [PW_EV_FINDING] = {"FINDING", IN(pw_finding_fields, u.finding), .check = pw_check_finding},
+    [PW_EV_FINDING] = {"FINDING", IN(pw_finding_fields, u.finding), .check = pw_check_finding,
+                       .upto = {13, 13, 13, 13, 13, 13, 13, 13, 13}},
 };
 _Static_assert(sizeof pw_messages / sizeof *pw_messages == PW_EV_KINDS, "every kind has its table");

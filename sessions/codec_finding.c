@@ -43,6 +43,11 @@ static const struct pw_field remark[] = {PROSE(1, text)};
 #undef S
 static const struct pw_message remark_message = {.fields = remark, .n = N(remark)};
 
+#define S struct pw_action
+static const struct pw_field action[] = {RANGE(1, block, 0, FAR), RANGE(2, row, 0, FAR), PROSE(3, commands)};
+#undef S
+static const struct pw_message action_message = {.fields = action, .n = N(action)};
+
 #define S struct pw_finding
 const struct pw_field pw_finding_fields[PW_FINDING_FIELDS] = {
     TEXT(1, name),
@@ -58,5 +63,7 @@ const struct pw_field pw_finding_fields[PW_FINDING_FIELDS] = {
     ARRAY_STRUCTS(11, claims, claim_message, OF(n_claims)),
     RANGE(12, n_remarks, 0, FAR),
     ARRAY_STRUCTS(13, remarks, remark_message, OF(n_remarks)),
+    RANGE(14, n_actions, 0, FAR),
+    ARRAY_STRUCTS(15, actions, action_message, OF(n_actions)),
 };
 #undef S

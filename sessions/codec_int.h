@@ -63,7 +63,7 @@ struct pw_field {
 /* The edition of the field tables: which fields a session's writer had. 0 is pewter 0.1, before editions were
  * recorded. A new field in any message begins a new edition: raise this number, and record in `upto` where
  * the message ended until then. */
-#define PW_EDITION       8
+#define PW_EDITION       9
 #define PW_EDITION_FIELD 1000 /* field of every payload that holds its edition, unless 0 */
 
 /* A table of fields: one for each kind of event, and one for each struct in it. */
@@ -108,7 +108,7 @@ extern const struct pw_field pw_table_fields[PW_TABLE_FIELDS];
 extern const char pw_log2_of_c[];
 
 /* ---- codec_finding.c: the table of struct pw_finding */
-#define PW_FINDING_FIELDS 13
+#define PW_FINDING_FIELDS 15
 extern const struct pw_field pw_finding_fields[PW_FINDING_FIELDS];
 
 /* ---- codec_checks.c: each returns NULL, or what is wrong with the struct */

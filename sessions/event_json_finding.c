@@ -64,4 +64,11 @@ void pw_finding_json(cJSON *o, const struct pw_finding *f)
     cJSON *remarks = cJSON_AddArrayToObject(o, "remarks");
     for (int i = 0; i < f->n_remarks; i++)
         cJSON_AddItemToArray(remarks, cJSON_CreateString(f->remarks[i].text));
+    cJSON *actions = cJSON_AddArrayToObject(o, "actions");
+    for (int i = 0; i < f->n_actions; i++) {
+        cJSON *action = pw_json_add(actions);
+        pw_json_num(action, "block", f->actions[i].block);
+        pw_json_num(action, "row", f->actions[i].row);
+        pw_json_str(action, "commands", f->actions[i].commands);
+    }
 }

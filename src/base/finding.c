@@ -40,6 +40,7 @@ void pw_finding_fini(struct pw_finding *f)
     free(f->labels);
     free(f->claims);
     free(f->remarks);
+    free(f->actions);
     memset(f, 0, sizeof *f);
 }
 
@@ -199,7 +200,27 @@ void pw_finding_remark(struct pw_finding *f, const char *fmt, ...)
     FORMAT(r->text, fmt);
 }
 
+void pw_finding_action(struct pw_finding *f, int block, int row, const char *commands)
+{
+    if (strlen(commands) >= sizeof f->actions->commands)
+        return; /* a part of it would do something else */
+    f->actions = pw_grow(f->actions, (size_t)f->n_actions + 1, sizeof *f->actions);
+    struct pw_action *a = &f->actions[f->n_actions++];
+    memset(a, 0, sizeof *a);
+    a->block = block;
+    a->row = row;
+    pw_text_copy(a->commands, sizeof a->commands, commands);
+}
+
 /* ---- reading */
+
+const char *pw_finding_action_of(const struct pw_finding *f, int block, int row)
+{
+    for (int i = 0; i < f->n_actions; i++)
+        if (f->actions[i].block == block && f->actions[i].row == row)
+            return f->actions[i].commands;
+    return NULL;
+}
 
 const char *pw_finding_row_name(const struct pw_finding *f, const struct pw_block *b, int row)
 {
@@ -262,6 +283,9 @@ const char *pw_finding_check(const struct pw_finding *f)
         if ((int64_t)b->value + b->n_values > f->n_values || (int64_t)b->label + b->n_labels > f->n_labels)
             return "a block refers to values or labels outside of the finding";
     }
+    for (int i = 0; i < f->n_actions; i++)
+        if (f->actions[i].block >= f->n_blocks || f->actions[i].row >= f->blocks[f->actions[i].block].rows)
+            return "commands belong to a row that does not exist";
     return NULL;
 }
 

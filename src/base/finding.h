@@ -71,18 +71,25 @@ struct pw_remark {
     char text[PW_FINDING_TEXT];
 };
 
+/* Commands that apply a row of a table or map to the lab, for example "arm 1; fork; tune distance=20". */
+struct pw_action {
+    int block, row;
+    char commands[PW_FINDING_TEXT];
+};
+
 /* A finding is identified by name and topic together: a later finding with the same two replaces an earlier
  * one. */
 struct pw_finding {
     char name[PW_FINDING_NAME];   /* name of the probe or study */
     char topic[PW_FINDING_TOPIC]; /* what was measured: "sort", "2 3", "layer 0"; may be "" */
     char title[PW_FINDING_TEXT];  /* one line: what was measured, on which input, how often */
-    int n_blocks, n_values, n_labels, n_claims, n_remarks;
+    int n_blocks, n_values, n_labels, n_claims, n_remarks, n_actions;
     struct pw_block *blocks;
     double *values;
     char (*labels)[PW_FINDING_LABEL];
     struct pw_claim *claims;
     struct pw_remark *remarks;
+    struct pw_action *actions;
 };
 
 /* Initialise an empty finding; fmt and its arguments give the title. */
@@ -113,6 +120,8 @@ enum pw_claim_verdict pw_claim_holds(bool holds); /* holds ? PW_CLAIM_REPRODUCED
 void pw_finding_claim(struct pw_finding *f, enum pw_claim_verdict verdict, const char *claim, const char *fmt,
                       ...) __attribute__((format(printf, 4, 5)));
 void pw_finding_remark(struct pw_finding *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Give a row of a table or map its commands. A text that does not fit is left out. */
+void pw_finding_action(struct pw_finding *f, int block, int row, const char *commands);
 
 /* ---- reading: strings that are returned belong to the finding */
 /* "" if the row has no name. */
@@ -127,6 +136,8 @@ double pw_finding_y_at(const struct pw_finding *f, const struct pw_block *b, int
 /* Format a cell of a table as text. */
 void pw_finding_cell_text(const struct pw_finding *f, const struct pw_block *b, int row, int col, char *out,
                           size_t size);
+/* The commands of a row; NULL: it has none. */
+const char *pw_finding_action_of(const struct pw_finding *f, int block, int row);
 /* Check that the pools hold the values and labels that the blocks refer to. Returns NULL, or a message that
  * says what is wrong. Use it on a finding that was read from a file. */
 const char *pw_finding_check(const struct pw_finding *f);

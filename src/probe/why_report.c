@@ -137,7 +137,7 @@ static void add_row(const struct pw_why_state *s, struct pw_finding *f, int b, i
 }
 
 static void add_candidates(const struct pw_why_state *s, struct pw_finding *f, const int *order, int n,
-                           const struct pw_why_effect *effect)
+                           const struct pw_why_effect *effect, int arm)
 {
     static const char *const heads[] = {"exact %",  "recovered %", "low",     "high",
                                         "repaired", "broken",      "p (Holm)"};
@@ -147,8 +147,15 @@ static void add_candidates(const struct pw_why_state *s, struct pw_finding *f, c
     int b = pw_finding_table(f, title, rows, 7);
     for (int c = 0; c < 7; c++)
         pw_finding_col(f, b, c, "%s", heads[c]);
-    for (int i = 0; i < rows; i++)
+    for (int i = 0; i < rows; i++) {
+        const char *line = s->list[order[i]].line;
         add_row(s, f, b, i, order[i], &effect[order[i]]);
+        if (line[0] != '\0') {
+            char commands[PW_FINDING_TEXT];
+            snprintf(commands, sizeof commands, "arm %d; %s", arm, line);
+            pw_finding_action(f, b, i, commands);
+        }
+    }
 }
 
 /* Says what the best candidate recovers on samples that had no part in choosing it. */
@@ -242,16 +249,18 @@ void pw_why_report(struct pw_probing_at *p, struct pw_finding *f)
     const struct pw_why_pass *x = &s->passes[0];
     pw_finding_init(f, "why", in->topic, "arm %s at length %d: %.1f %% exact match of %d samples",
                     in->subject[0].name, x->length, 100 * share(x), x->n);
-    add_curve(s, f);
-    add_errors(s, f);
     if (s->works) {
+        add_curve(s, f);
+        add_errors(s, f);
         pw_finding_remark(f, "none of these: the model works at length %d, so no candidate was tested",
                           x->length);
         return;
     }
     struct pw_why_effect *effect = pw_why_effects(s);
     int *order = pw_alloc((size_t)s->n, sizeof *order), n = pw_why_rank(order, s, effect);
-    add_candidates(s, f, order, n, effect);
+    add_candidates(s, f, order, n, effect, in->subject[0].arm); /* the answer, so it is the first page */
+    add_curve(s, f);
+    add_errors(s, f);
     add_unseen(s, in->subject[0].model, f);
     add_gold(s, pw_model_config(in->subject[0].model), f);
     remark_causes(s, f, order, n, effect);

@@ -210,6 +210,30 @@ static void test_untrained(void **state)
     bench_close(&b);
 }
 
+/* The commands of every row make an arm, also while another arm is current. */
+static void test_commands_make_arms(void **state)
+{
+    struct bench b;
+    int n = 0;
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(
+        &b, "task copy lengths=1..3; model tiny layers=1 width=16 heads=2; pe t5 buckets=8; arm add alibi; "
+            "why 3 samples=16 arm=1");
+    struct pw_event e = {.kind = PW_EV_FINDING, .u.finding = *found(&b, 1)};
+    struct pw_event *copy = pw_event_copy(&e);
+    const struct pw_finding *f = &copy->u.finding;
+    for (int i = 0; i < f->n_actions; i++) {
+        assert_string_equal(f->blocks[f->actions[i].block].title, block(f, "candidates")->title);
+        bench_must(&b, f->actions[i].commands);
+        bench_must(&b, "arm 3; arm drop 3; arm 2");
+        n++;
+    }
+    assert_true(n > 5);
+    pw_event_free(copy);
+    bench_close(&b);
+}
+
 static void test_refused(void **state)
 {
     static const struct {
@@ -237,6 +261,7 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_planted), cmocka_unit_test(test_untrained),
+                                       cmocka_unit_test(test_commands_make_arms),
                                        cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

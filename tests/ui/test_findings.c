@@ -100,6 +100,22 @@ static void page_and_cursor_stay(void **state)
     bench_shows(b, "0, 0: -", true);
 }
 
+/* Enter puts the commands of a row into the prompt, and does not run them. */
+static void commands_of_a_row(void **state)
+{
+    struct bench *b = *state;
+    struct pw_finding f;
+    open_pane(b);
+    pw_finding_init(&f, "why", "1", "changes");
+    int t = pw_finding_table(&f, "candidates", 2, 1);
+    pw_finding_action(&f, t, 1, "arm 1; fork; tune distance=20");
+    tell(b->s, &f);
+    press(b, "\r");
+    assert_string_equal(b->app.ui.ask, "");
+    press(b, "j\r");
+    assert_string_equal(b->app.ui.ask, "arm 1; fork; tune distance=20");
+}
+
 static void pages_and_read_out(void **state)
 {
     struct bench *b = *state;
@@ -344,6 +360,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(the_newest_or_the_chosen_one),
         TEST(page_and_cursor_stay),
+        TEST(commands_of_a_row),
         TEST(pages_and_read_out),
         TEST(a_corner_for_two),
         TEST(copied_searched_and_told),

@@ -187,7 +187,7 @@ static void fill_checkpoint(struct pw_ev_checkpoint *c)
     c->files = (void *)copy((uint8_t[PW_SHA256]){1, 2, 255}, PW_SHA256);
 }
 
-/* Has a block of each kind, a claim and a remark. */
+/* Has a block of each kind, a claim, a remark and the commands of a row. */
 static void fill_finding(struct pw_finding *f)
 {
     *f = (struct pw_finding){.name = "dispersion",
@@ -197,7 +197,8 @@ static void fill_finding(struct pw_finding *f)
                              .n_values = 10,
                              .n_labels = 6,
                              .n_claims = 1,
-                             .n_remarks = 1};
+                             .n_remarks = 1,
+                             .n_actions = 1};
     f->blocks = COPY(struct pw_block,
                      {.kind = PW_BLOCK_TABLE,
                       .title = "slope",
@@ -235,6 +236,7 @@ static void fill_finding(struct pw_finding *f)
     f->labels = LABELS("head 0", "head 1?", "layer 0", "\xc3\xa9", "", "b");
     f->claims = COPY(struct pw_claim, {PW_CLAIM_INCONCLUSIVE, "it keeps its grip", "0.5, below 0.8"});
     f->remarks = COPY(struct pw_remark, {"Eq. 12 as printed"});
+    f->actions = COPY(struct pw_action, {2, 1, "arm 1; fork; tune distance=20"});
 }
 
 struct pw_event *codec_full(enum pw_event_kind kind)

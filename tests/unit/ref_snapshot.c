@@ -123,6 +123,7 @@ static bool same_finding(struct pw_finding x, struct pw_finding y)
     ARRAY(labels, x.n_labels);
     ARRAY(claims, x.n_claims);
     ARRAY(remarks, x.n_remarks);
+    ARRAY(actions, x.n_actions);
     REST;
 }
 

@@ -193,7 +193,7 @@ static void test_members_not_compared(void **state)
                  {PW_EV_CURSOR, "entropy "},
                  {PW_EV_LOOK, "entropy entropy "},
                  {PW_EV_ATTENTION, "chance scores "},
-                 {PW_EV_FINDING, "title title x y claim found text "}};
+                 {PW_EV_FINDING, "title title x y claim found text commands "}};
     (void)state;
     for (int kind = 0; kind < PW_EV_KINDS; kind++) {
         struct pw_str text = {0};
@@ -253,7 +253,8 @@ static void count_fields(void *arg, const struct pw_message *m, const struct pw_
  * value. */
 static void test_a_new_field_begins_an_edition(void **state)
 {
-    static const int known[PW_EDITION + 1] = {319, 345, 346, 349, 350, 350, 351, 370, 374};
+    /* With the fields of messages that only later fields contain. */
+    static const int known[PW_EDITION + 1] = {322, 348, 349, 352, 353, 353, 354, 373, 377, 379};
     int n[PW_EDITION + 1] = {0};
     (void)state;
     for (int kind = 0; kind < PW_EV_KINDS; kind++)

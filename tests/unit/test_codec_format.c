@@ -156,6 +156,7 @@ static void test_every_member_is_a_field(void **state)
     COVERED_ENTRY(struct pw_block, PW_EV_FINDING, "blocks");
     COVERED_ENTRY(struct pw_claim, PW_EV_FINDING, "claims");
     COVERED_ENTRY(struct pw_remark, PW_EV_FINDING, "remarks");
+    COVERED_ENTRY(struct pw_action, PW_EV_FINDING, "actions");
 }
 #endif
 

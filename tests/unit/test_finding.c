@@ -78,6 +78,7 @@ static void test_copy_is_its_own(void **state)
     (void)state;
     struct pw_finding f = built();
     pw_finding_remark(&f, "first");
+    pw_finding_action(&f, 0, 1, "arm 1; fork");
     struct pw_event *copy = copied(&f);
     const struct pw_finding *g = &copy->u.finding;
     pw_finding_put(&f, 0, 0, 0, 99);
@@ -85,6 +86,8 @@ static void test_copy_is_its_own(void **state)
     assert_null(pw_finding_check(g));
     assert_true(pw_finding_cell(g, &g->blocks[0], 0, 0) == 0);
     assert_string_equal(g->remarks[0].text, "first");
+    assert_string_equal(pw_finding_action_of(g, 0, 1), "arm 1; fork");
+    assert_null(pw_finding_action_of(g, 0, 0));
     pw_event_free(copy);
     pw_finding_init(&f, "empty", "", "nothing");
     copy = copied(&f);
@@ -106,7 +109,15 @@ static void test_texts(void **state)
     pw_finding_row(&f, 0, 0, "%s", longer);
     assert_int_equal(strlen(f.remarks[0].text), PW_FINDING_TEXT - 1);
     assert_string_equal(f.remarks[1].text, "a?[2Jb");
+    pw_finding_action(&f, 0, 0, longer);
+    assert_int_equal(f.n_actions, 0); /* a part of the commands would do something else */
     assert_int_equal(strlen(pw_finding_row_name(&f, &f.blocks[0], 0)), PW_FINDING_LABEL - 1);
+    pw_finding_action(&f, 0, f.blocks[0].rows, "fork");
+    assert_non_null(pw_finding_check(&f));
+    f.actions[0].row--;
+    assert_null(pw_finding_check(&f));
+    f.actions[0].block = f.n_blocks;
+    assert_non_null(pw_finding_check(&f));
     pw_finding_fini(&f);
 }
 

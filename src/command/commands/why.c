@@ -48,8 +48,9 @@ const struct pw_command pw_cmd_why = {
         "ranked by the exact match that they recover, with 95 % intervals and p-values (Holm). A cause\n"
         "recovers at least half of what is missing; the first one is measured again on further samples. The\n"
         "finding says 'none of these' if the model works at this length, or if there is no such change. The\n"
-        "arm stays unchanged; the finding has the commands that make an arm of a change. The same as\n"
-        "`probe why length=LENGTH`; `help probe why` lists all changes.\n"
+        "arm stays unchanged; Enter on a row of the finding puts the commands that make an arm of the "
+        "change\n"
+        "into the prompt. The same as `probe why length=LENGTH`; `help probe why` lists all changes.\n"
         "train 500; eval; why 20",
     .where = PW_AT_LAB,
     .lasts = true,

@@ -233,6 +233,20 @@ static void move(struct pw_ui *ui, int down, int across)
     ui->findings.held = 0;
 }
 
+/* Opens the prompt with the commands of the row under the cursor. They are not run at once, because the
+ * finding can be part of another user's session. */
+static void act(struct pw_ui *ui, const struct pw_finding *f)
+{
+    const struct pw_block *b = block_of(f, ui->findings.page);
+    const char *commands =
+        b != NULL ? pw_finding_action_of(f, (int)(b - f->blocks), ui->findings.down) : NULL;
+
+    if (commands != NULL)
+        pw_text_copy(ui->ask, sizeof ui->ask, commands);
+    else
+        pw_ui_message(ui, "this row has no commands");
+}
+
 static bool key(struct pw_ui *ui, int k, struct pw_str *line)
 {
     const struct pw_finding_view *v = pw_fnd_shown(ui);
@@ -261,6 +275,8 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     case PW_KEY_HOME: move(ui, -far, -far); break;
     case 'G':
     case PW_KEY_END: move(ui, far, 0); break;
+    case '\r':
+    case '\n': act(ui, &v->f); break;
     case 'v': turn(ui, &v->f, 1); break;
     case 'V': turn(ui, &v->f, -1); break;
     case '[': choose(ui, 1); break;
@@ -391,6 +407,7 @@ static const char *const keys[] = {
     "PgUp PgDn", "ten down",
     "g G",       "first and last",
     "v V",       "next and previous page: tables, plots, maps, the claims in full",
+    "Enter",     "the row's commands, into the prompt: they make an arm of a change that `why` tested",
     "[ ]",       "previous and next finding; ] at the newest follows new ones",
     NULL};
 
