@@ -283,9 +283,6 @@ const char *pw_finding_check(const struct pw_finding *f)
         if ((int64_t)b->value + b->n_values > f->n_values || (int64_t)b->label + b->n_labels > f->n_labels)
             return "a block refers to values or labels outside of the finding";
     }
-    for (int i = 0; i < f->n_actions; i++)
-        if (f->actions[i].block >= f->n_blocks || f->actions[i].row >= f->blocks[f->actions[i].block].rows)
-            return "commands belong to a row that does not exist";
     return NULL;
 }
 

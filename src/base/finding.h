@@ -71,7 +71,8 @@ struct pw_remark {
     char text[PW_FINDING_TEXT];
 };
 
-/* Commands that apply a row of a table or map to the lab, for example "arm 1; fork; tune distance=20". */
+/* Commands that apply a row of a table or map to the lab, for example "arm 1; fork; tune distance=20". Those
+ * of a row that does not exist are never read. */
 struct pw_action {
     int block, row;
     char commands[PW_FINDING_TEXT];

@@ -112,12 +112,6 @@ static void test_texts(void **state)
     pw_finding_action(&f, 0, 0, longer);
     assert_int_equal(f.n_actions, 0); /* a part of the commands would do something else */
     assert_int_equal(strlen(pw_finding_row_name(&f, &f.blocks[0], 0)), PW_FINDING_LABEL - 1);
-    pw_finding_action(&f, 0, f.blocks[0].rows, "fork");
-    assert_non_null(pw_finding_check(&f));
-    f.actions[0].row--;
-    assert_null(pw_finding_check(&f));
-    f.actions[0].block = f.n_blocks;
-    assert_non_null(pw_finding_check(&f));
     pw_finding_fini(&f);
 }
 
