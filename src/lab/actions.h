@@ -273,11 +273,22 @@ enum pw_code pw_lab_choose_table(struct pw_lab *lab, struct pw_replica *arm, int
 enum pw_code pw_lab_import_attention(struct pw_lab *lab, const char *path, struct pw_err *err);
 void pw_lab_forget_attention(struct pw_lab *lab); /* of the imported file */
 
-/* ---- plans of studies (base/plan.h). Both functions build no model and change nothing. */
+/* ---- plans of studies (base/plan.h). These functions build no model and change nothing. */
 
 /* Check that the plan can run: its task exists, the model accepts the longest sample, and the encodings fit
  * the model. Memory is not checked. Fails with the first reason. */
 enum pw_code pw_lab_plan_fits(const struct pw_plan *plan, struct pw_err *err);
+
+/* The work of a run of a plan's first encoding. */
+struct pw_plan_cost {
+    double parameters;
+    double operations; /* of one step, forward and backward (src/model/flops.c): the mean of 16 batches */
+    double bytes;      /* upper estimate of its memory on the lab's backend, with one worker */
+    double steps;
+};
+/* Count it from shapes and samples; the plan must fit. plan_cost.c. */
+enum pw_code pw_lab_plan_cost(const struct pw_lab *lab, const struct pw_plan *plan, struct pw_plan_cost *cost,
+                              struct pw_err *err);
 
 /* Check that the lab's state matches the plan: task, seed, encodings in order, models, optimisers and
  * replicas. All steps must be done. Each replica must have trained in one unchanged run, and on the same

@@ -15,15 +15,32 @@ static void add_encoding(struct pw_str *out, const char *encoding)
         pw_str_add(out, "pe %s\n", encoding);
 }
 
+const char *pw_study_model_of(const struct pw_study *s, int arm)
+{
+    return s->models.items[arm / s->races.n / s->optims.n];
+}
+
+const char *pw_study_optim_of(const struct pw_study *s, int arm)
+{
+    return s->optims.items[arm / s->races.n % s->optims.n];
+}
+
+const char *pw_study_preset_of(const char *model)
+{
+    return strncmp(model, "from=", 5) != 0 && strcspn(model, "=") < strcspn(model, " ") ? "tiny " : "";
+}
+
+/* A task must fit the model that is there, so the first one has room for any task. */
 void pw_study_cell_setup(const struct pw_study *s, int arm, int task, int seed, struct pw_str *out)
 {
-    int e = arm % s->races.n, o = arm / s->races.n % s->optims.n, m = arm / s->races.n / s->optims.n;
+    const char *model = pw_study_model_of(s, arm), *optim = pw_study_optim_of(s, arm);
     pw_str_add(out, "seed %d\n", s->first + seed);
+    pw_str_add(out, "model tiny context=8192\n");
     pw_str_add(out, "task %s\n", s->tasks.items[task]);
-    pw_str_add(out, "model %s\n", s->models.items[m]);
-    add_encoding(out, s->races.items[e]);
-    if (s->optims.items[o][0] != '\0')
-        pw_str_add(out, "optim %s\n", s->optims.items[o]);
+    pw_str_add(out, "model %s%s\n", pw_study_preset_of(model), model);
+    add_encoding(out, s->races.items[arm % s->races.n]);
+    if (optim[0] != '\0')
+        pw_str_add(out, "optim %s\n", optim);
 }
 
 void pw_study_cell_measure(const struct pw_study *s, struct pw_str *out)
@@ -40,6 +57,8 @@ struct pw_study_cell pw_study_cell_of(const struct pw_study *s, int arm, int tas
     pw_study_cell_setup(s, arm, task, seed, &script);
     pw_str_add(&script, "train\n");
     pw_study_cell_measure(s, &script);
+    if (s->keep_weights) /* the result must have weights */
+        pw_str_add(&script, "# keep weights\n");
     pw_str_add(&script, "# pewter %s\n", PEWTER_VERSION);
     pw_sha256_of(sha, script.s, script.len);
     pw_sha256_text(text, sha);

@@ -10,7 +10,7 @@
 static const char schema[] =
     "CREATE TABLE study (pewter TEXT, text TEXT, level REAL, seeds_min INTEGER, seeds_max INTEGER);"
     "CREATE TABLE cells (id TEXT PRIMARY KEY, arm TEXT, task TEXT, seed INTEGER, state TEXT, steps INTEGER,"
-    " seconds REAL, digest TEXT, in_range REAL, beyond REAL);"
+    " operations REAL, seconds REAL, digest TEXT, in_range REAL, beyond REAL);"
     "CREATE TABLE lengths (cell TEXT REFERENCES cells, length INTEGER, trained INTEGER, samples INTEGER,"
     " exact INTEGER, early INTEGER, late INTEGER, wrong INTEGER, loss REAL, PRIMARY KEY (cell, length));"
     "CREATE TABLE comparisons (task TEXT, a TEXT, b TEXT, seeds INTEGER, judged TEXT, p REAL, corrected REAL,"
@@ -83,7 +83,7 @@ static void add_study(struct gathering *g, const struct pw_results *r, const cha
 static void add_cells(struct gathering *g, const struct pw_results *r)
 {
     static const char *const states[] = {"missing", "running", "failed", "done"};
-    begin_rows(g, "INSERT INTO cells VALUES (?,?,?,?,?,?,?,?,?,?)");
+    begin_rows(g, "INSERT INTO cells VALUES (?,?,?,?,?,?,?,?,?,?,?)");
     for (int i = 0; i < r->n; i++) {
         const struct pw_study_cell *c = &r->cells[i];
         const struct pw_result *x = &r->results[i];
@@ -94,6 +94,7 @@ static void add_cells(struct gathering *g, const struct pw_results *r)
         put_text(g, states[r->state[i]]);
         if (r->state[i] == PW_CELL_THERE) {
             put_int(g, x->steps);
+            put_real(g, x->operations);
             put_real(g, x->seconds);
             put_text(g, x->digest);
             put_real(g, fabs(pw_result_mean(x, true)));

@@ -5,8 +5,9 @@
 #include "base/alloc.h"
 #include "study/study.h"
 
-/* Splits text at `sep` outside of quotes and parentheses, without blanks around the parts. Calls put(arg,
- * part) for each part, which may be empty. Fails if a quote or parenthesis stays open. */
+/* Splits text at `sep` outside of quotes and parentheses, without blanks around the parts. A list continues
+ * on the next line if a line ends with a comma. Calls put(arg, part) for each part, which may be empty. Fails
+ * if a quote or parenthesis stays open. */
 static enum pw_code split(const char *text, const char *sep,
                           enum pw_code (*put)(void *arg, char *part, struct pw_err *err), void *arg,
                           struct pw_err *err)
@@ -22,9 +23,12 @@ static enum pw_code split(const char *text, const char *sep,
                                  : pw_fail(err, PW_EUSER, "a parenthesis is not closed");
             break;
         }
-        if (*c == '\0' || (!inside && strchr(sep, *c) != NULL)) {
-            while (part.len > 0 && strchr(" \t", part.s[part.len - 1]) != NULL)
-                part.s[--part.len] = '\0';
+        bool ends = *c == '\0' || (!inside && strchr(sep, *c) != NULL);
+        while (ends && part.len > 0 && strchr(" \t", part.s[part.len - 1]) != NULL)
+            part.s[--part.len] = '\0';
+        if (ends && *c == '\n' && part.len > 0 && part.s[part.len - 1] == ',')
+            continue;
+        if (ends) {
             code = put(arg, part.s != NULL ? part.s : (char[]){""}, err);
             pw_str_clear(&part);
             if (*c == '\0')
@@ -130,6 +134,11 @@ static enum pw_code put_budget(void *arg, char *part, struct pw_err *err)
         s->budget_steps = n;
         return PW_OK;
     }
+    if (value != NULL && strcmp(part, "operations") == 0)
+        return pw_text_double(value, &s->budget_operations) && s->budget_operations >= 1.0
+                   ? PW_OK
+                   : pw_fail(err, PW_EUSER, "operations=%.40s: must be a number from 1 on, such as 3e15",
+                             value);
     size_t digits = value != NULL ? strspn(value, "0123456789") : 0;
     double unit = digits == 0                          ? 0.0
                   : strcmp(value + digits, "s") == 0   ? 1.0
@@ -137,7 +146,7 @@ static enum pw_code put_budget(void *arg, char *part, struct pw_err *err)
                   : strcmp(value + digits, "h") == 0   ? 3600.0
                                                        : 0.0;
     if (value == NULL || strcmp(part, "time") != 0 || unit == 0.0)
-        return pw_fail(err, PW_EUSER, "allowed are time=90s, time=30min, time=2h and steps=N");
+        return pw_fail(err, PW_EUSER, "allowed are time=90s, time=30min, time=2h, steps=N and operations=N");
     value[digits] = '\0';
     if (!pw_text_int(value, 1, 100000000, &n))
         return pw_fail(err, PW_EUSER, "time=%s: must be 1..100000000", value);
@@ -155,7 +164,7 @@ struct reading {
 static enum pw_code read_value(struct reading *r, const char *key, char *value, struct pw_err *err)
 {
     static const char *const keys[] = {"race", "model", "optim", "task",   "seeds", "first",
-                                       "eval", "ask",   "level", "budget", NULL};
+                                       "eval", "ask",   "level", "budget", "keep",  NULL};
     struct pw_study *s = r->s;
     const char *near;
     long n;
@@ -169,6 +178,10 @@ static enum pw_code read_value(struct reading *r, const char *key, char *value, 
         return read_list(&s->tasks, value, err);
     if (strcmp(key, "seeds") == 0)
         return read_seeds(s, value, err);
+    if (strcmp(key, "keep") == 0) {
+        s->keep_weights = strcmp(value, "weights") == 0;
+        return s->keep_weights ? PW_OK : pw_fail(err, PW_EUSER, "'%.40s': allowed is weights", value);
+    }
     if (strcmp(key, "budget") == 0)
         return split(value, " ", put_budget, s, err);
     if (strcmp(key, "eval") == 0 || strcmp(key, "ask") == 0) {
@@ -191,7 +204,7 @@ static enum pw_code read_value(struct reading *r, const char *key, char *value, 
     return near != NULL ? pw_fail(err, PW_EUSER, "no such statement; did you mean '%s'?", near)
                         : pw_fail(err, PW_EUSER,
                                   "no such statement; there are race model optim task seeds first eval ask "
-                                  "level budget");
+                                  "level budget keep");
 }
 
 static enum pw_code put_statement(void *arg, char *part, struct pw_err *err)

@@ -2,6 +2,7 @@
  *
  *   study.txt       the text of the study (study.h)
  *   cells/ID.json   the result of a cell; it appears complete or not at all
+ *   cells/ID.safetensors  its weights, with `keep weights`; there before the result
  *   cells/ID.txt    why a cell failed, in its own words
  *   cells/ID.lock   locked by the process that computes the cell
  *   cells/ID.pewter its session while it is computed, from which an interrupted cell continues
@@ -24,7 +25,8 @@ enum pw_code pw_study_write(const char *folder, const char *text, struct pw_err 
 /* Read a study from its folder. *text: its text, which the caller frees; NULL: not wanted. */
 enum pw_code pw_study_open(struct pw_study *s, const char *folder, char **text, struct pw_err *err);
 
-/* Append the path of a file of a cell: ending is ".json", ".txt", ".lock" or ".pewter". */
+/* Append the path of a file of a cell: ending is ".json", ".safetensors", ".txt", ".lock" or
+ * ".pewter". */
 void pw_study_cell_path(struct pw_str *out, const char *folder, const char *id, const char *ending);
 /* Lock a file, and write the process number into it. Returns the descriptor, which keeps the lock until it
  * and its copies in child processes are closed; -1: another process has it; -2: failed, see err. */

@@ -39,7 +39,7 @@ void pw_study_print_end(FILE *out, const struct pw_study_report *x)
     fprintf(out, "cells: %d there, %d failed, %d at most; training steps: %lld\n", r->there, r->broken, r->n,
             (long long)r->steps);
     fprintf(out, "weights: sha256 %s\n", digest);
-    fprintf(out, "cost: %.0f s of computing\n\n", r->seconds);
+    fprintf(out, "cost: %.0f s of computing, %.3g operations in training\n\n", r->seconds, r->operations);
     fprintf(out,
             "To make it again (pewter %s): pewter study new NAME FILE, then pewter study run NAME; FILE:\n\n",
             PEWTER_VERSION);

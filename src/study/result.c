@@ -89,11 +89,24 @@ static void read_event(struct pw_result_reader *reader, const cJSON *o)
     }
 }
 
+/* Most lines are steps, so they are not parsed. The last one has the operations of all steps, also of those
+ * that an earlier process computed. */
+static bool take_step(struct pw_result *r, const char *line)
+{
+    const char *value = strstr(line, "\"flops\":");
+    if (value == NULL || strstr(line, "\"kind\":\"step\"") == NULL)
+        return false;
+    r->operations = strtod(value + strlen("\"flops\":"), NULL);
+    return true;
+}
+
 void pw_result_line(struct pw_result_reader *reader, const char *line)
 {
+    if (take_step(reader->r, line))
+        return;
     static const char *const kinds[] = {"\"kind\":\"lab\"", "\"kind\":\"eval\"", "\"kind\":\"digest\""};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (strstr(line, kinds[i]) != NULL) { /* most lines are steps */
+        if (strstr(line, kinds[i]) != NULL) {
             cJSON *o = cJSON_Parse(line);
             read_event(reader, o);
             cJSON_Delete(o);
@@ -118,6 +131,7 @@ enum pw_code pw_result_write(const char *folder, const struct pw_result *r, stru
     pw_json_str(o, "pewter", PEWTER_VERSION);
     pw_json_str(o, "digest", r->digest);
     pw_json_num(o, "steps", (double)r->steps);
+    pw_json_num(o, "operations", r->operations);
     pw_json_num(o, "seconds", r->seconds);
     rows = cJSON_AddArrayToObject(o, "rows");
     for (int i = 0; i < r->n; i++) {
@@ -142,7 +156,9 @@ static bool parse(struct pw_result *r, const char *text, const char *id)
     cJSON *o = cJSON_Parse(text);
     const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, "id"));
     const char *digest = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, "digest"));
+    double operations = number(o, "operations");
     *r = (struct pw_result){.steps = count(o, "steps"), .seconds = number(o, "seconds")};
+    r->operations = operations > 0.0 ? operations : 0.0;
     bool good = number(o, "format") == FORMAT && name != NULL && strcmp(name, id) == 0 && digest != NULL &&
                 r->steps >= 0 && r->seconds >= 0.0 &&
                 read_rows(r, cJSON_GetObjectItemCaseSensitive(o, "rows"));

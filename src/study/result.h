@@ -20,14 +20,15 @@ struct pw_result {
     char id[PW_STUDY_ID];
     char digest[33]; /* of the weights */
     int64_t steps;
-    double seconds; /* wall time, over all its processes */
+    double operations; /* of its training, forward and backward (src/model/flops.c); 0: not recorded */
+    double seconds;    /* wall time, over all its processes */
     int n;
     struct pw_result_row *rows; /* [n], ascending lengths; belongs to the result */
 };
 void pw_result_fini(struct pw_result *r);
 
-/* Take one line of the JSON that a headless run prints: evaluations, digests and tasks change *r and the
- * trained range; other lines are ignored. */
+/* Take one line of the JSON that a headless run prints: steps, evaluations, digests and tasks change *r and
+ * the trained range; other lines are ignored. */
 struct pw_result_reader {
     struct pw_result *r;
     int trained_min, trained_max;

@@ -69,7 +69,7 @@ void pw_results_read(struct pw_results *r, const char *folder)
 {
     r->there = r->broken = r->running = 0;
     r->steps = 0;
-    r->seconds = 0.0;
+    r->operations = r->seconds = 0.0;
     for (int i = 0; i < r->n; i++) {
         if (r->state[i] != PW_CELL_THERE)
             r->state[i] = state_of(r, folder, i);
@@ -79,6 +79,7 @@ void pw_results_read(struct pw_results *r, const char *folder)
             continue;
         r->there++;
         r->steps += r->results[i].steps;
+        r->operations += r->results[i].operations;
         r->seconds += r->results[i].seconds;
     }
 }
@@ -155,17 +156,19 @@ static bool complete(const struct pw_results *r, int task, int seed, const bool 
     return true;
 }
 
-/* Do the results of the first seeds use up the budget? The steps of all tasks count. */
+/* Do the results of the first seeds use up the budget? Those of all tasks count. */
 static bool spent(const struct pw_results *r, int seeds)
 {
     int64_t steps = 0;
-    double seconds = 0.0;
+    double operations = 0.0, seconds = 0.0;
     for (int i = 0; i < r->n; i++)
         if (r->state[i] == PW_CELL_THERE && r->cells[i].seed < seeds) {
             steps += r->results[i].steps;
+            operations += r->results[i].operations;
             seconds += r->results[i].seconds;
         }
     return (r->s->budget_steps > 0 && steps >= r->s->budget_steps) ||
+           (r->s->budget_operations > 0.0 && operations >= r->s->budget_operations) ||
            (r->s->budget_s > 0.0 && seconds >= r->s->budget_s);
 }
 

@@ -23,7 +23,7 @@ struct pw_results {
     struct pw_result *results;       /* [n], for those that are there */
     int there, broken, running;
     int64_t steps; /* of all results */
-    double seconds;
+    double operations, seconds;
 };
 
 void pw_results_init(struct pw_results *r, const struct pw_study *s);

@@ -69,7 +69,43 @@ static bool continues(const struct computing *c)
     return trains;
 }
 
+static bool take_step(void *arg, struct pw_event *e)
+{
+    if (e->kind == PW_EV_STEP)
+        *(double *)arg = e->u.step.flops;
+    return true;
+}
+
+/* The operations of a session whose last step an earlier process computed. */
+static double operations_of(const char *session)
+{
+    struct pw_err err;
+    struct pw_record *r;
+    struct pw_record_info info;
+    double operations = 0.0;
+    if (pw_record_open(&r, session, &err) == PW_OK) {
+        pw_record_info(r, &info);
+        pw_record_events(r, 1, info.last, take_step, &operations, &err);
+        pw_record_close(r);
+    }
+    return operations;
+}
+
 /* ---- the cell */
+
+/* The lines after the training. The path of the weights is no part of the cell's name. */
+static void add_end(const struct computing *c, const struct pw_study *s, struct pw_str *out)
+{
+    struct pw_str path = {0};
+    pw_study_cell_measure(s, out);
+    if (s->keep_weights) {
+        pw_study_cell_path(&path, c->folder, c->cell->id, ".safetensors");
+        pw_str_add(out, "export weights ");
+        pw_str_quote(out, path.s);
+        pw_str_add(out, "\n");
+        pw_str_fini(&path);
+    }
+}
 
 /* Trains, or continues to train, to the end of the schedule. */
 static enum pw_study_cell_end train(struct computing *c, const struct pw_study *s, char *why)
@@ -82,14 +118,14 @@ static enum pw_study_cell_end train(struct computing *c, const struct pw_study *
         pw_study_cell_setup(s, c->cell->arm, c->cell->task, c->cell->seed, &script);
     pw_str_add(&script, "train\n");
     if (!more)
-        pw_study_cell_measure(s, &script);
+        add_end(c, s, &script);
     enum pw_code code = run_script(c, script.s, &status, why, &err);
     pw_str_clear(&script);
     /* Training that was interrupted continues when its session is opened. Then `train` fails, because nothing
      * is left to train, so the measurement is a run of its own. */
     if (code == PW_OK && more && !WIFSIGNALED(status)) {
         pw_str_add(&script, "task %s\n", s->tasks.items[c->cell->task]); /* emits the trained lengths */
-        pw_study_cell_measure(s, &script);
+        add_end(c, s, &script);
         code = run_script(c, script.s, &status, why, &err);
     }
     pw_str_fini(&script);
@@ -101,6 +137,8 @@ static enum pw_study_cell_end train(struct computing *c, const struct pw_study *
         return PW_CELL_INTERRUPTED;
     if (WEXITSTATUS(status) != 0)
         return PW_CELL_FAILED;
+    if (c->reader.r->operations == 0.0)
+        c->reader.r->operations = operations_of(c->session.s);
     if (c->reader.r->n > 0 && c->reader.r->digest[0] != '\0' && c->reader.r->steps > 0)
         return PW_CELL_DONE;
     snprintf(why, PW_CHILD_WHY, "it printed no evaluation");

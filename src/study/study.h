@@ -10,7 +10,8 @@
  *   eval samples=128                  options of `eval`
  *   ask pairs  |  ask none  |  ask none:alibi,none:t5      comparisons of arms; default pairs
  *   level 0.05                        of all comparisons of a task together
- *   budget time=2h steps=500000       no further seed begins after that
+ *   budget time=2h steps=500000       no further seed begins after that; also operations=3e15
+ *   keep weights                      each run leaves its weights in cells/ID.safetensors
  *
  * An arm is an encoding with a model and an optimiser; all of them are combined. A cell is one arm, task and
  * seed: a run of pewter without a screen. Its script alone decides its result, so its name is a hash of that
@@ -49,8 +50,10 @@ struct pw_study {
     int first;                /* the first seed */
     int seeds_min, seeds_max; /* equal: a fixed number of seeds */
     double level;
-    double budget_s;      /* seconds of computing; 0: no limit */
-    int64_t budget_steps; /* training steps; 0: no limit */
+    double budget_s;          /* seconds of computing; 0: no limit */
+    int64_t budget_steps;     /* training steps; 0: no limit */
+    double budget_operations; /* of training, forward and backward; 0: no limit */
+    bool keep_weights;
     int n_arms;
     char *arms[PW_STUDY_ARMS]; /* names for tables */
     struct pw_study_ask ask[PW_STUDY_ASKED];
@@ -67,7 +70,12 @@ struct pw_study_cell {
 enum pw_code pw_study_read(struct pw_study *s, const char *text, struct pw_err *err);
 void pw_study_fini(struct pw_study *s);
 
-/* cell.c: append the lines that prepare the model of a cell, one command a line; training and measuring
+/* cell.c: model and optimiser of an arm. optim "": those of the preset. */
+const char *pw_study_model_of(const struct pw_study *s, int arm);
+const char *pw_study_optim_of(const struct pw_study *s, int arm);
+/* The preset to write in front of a model that names none: "tiny ", else "". */
+const char *pw_study_preset_of(const char *model);
+/* Append the lines that prepare the model of a cell, one command a line; training and measuring
  * follow. `seed` counts from 0. */
 void pw_study_cell_setup(const struct pw_study *s, int arm, int task, int seed, struct pw_str *out);
 /* Append the lines that measure it after training. */

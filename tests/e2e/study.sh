@@ -49,11 +49,12 @@ check "its CSV" grep -q ',"expr a = learn(0.1) per head; bias = -a\*d","copy ' f
 
 # ---- a study without interruption
 check "a study is made" study new whole "$TEXT"
-said '3 arms, 1 tasks, 3 comparisons of each task, 3 to 3 seeds: 9 to 9 runs'
+said '3 arms, 1 task, 3 comparisons, 3 seeds: 9 runs$'
 refuse 'is there already' new whole "$TEXT"
 check "it runs" study run whole
 check "its status" study status whole
 said '^9 of at most 9 runs done, 0 running, 0 failed, 0 wanted now; 540 steps'
+OPERATIONS=$(sed -n 's/.* 540 steps, \(.* operations\), .*/\1/p' out)
 said '^nothing is left to run$'
 check "its report" study report whole out=files
 grep -v '^cost: ' files/report.txt >whole.txt
@@ -93,6 +94,7 @@ for i in 1 2 3 4 5 6 7 8 9 10; do
     sleep 0.5
 done
 said '^9 of at most 9 runs done, 0 running, 0 failed'
+check "the same operations after ten kills" grep -Fq " 540 steps, ${OPERATIONS:-none}, " out
 "$PEWTER" study report killed | grep -v '^cost: ' | sed 's/killed/whole/' >killed.txt
 check "a run of a computed study" study run killed
 check "the same report after ten kills: $(diff whole.txt killed.txt | head -5)" cmp -s whole.txt killed.txt

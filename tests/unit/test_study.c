@@ -32,7 +32,7 @@ static void test_text(void **state)
     read_study(&s, "race none,t5(buckets=8,distance=16),\"expr bias = -a*d; a = learn(0.1) per head\"\n"
                    "# it's a comment; race x\n"
                    "task sort,copy(variant=rsc); seeds 5..20; level 0.01 # and this\n"
-                   "ask none;budget time=2h steps=500;first 7; optim steps=10");
+                   "ask none;budget time=2h steps=500 operations=3e15;first 7; optim steps=10;keep weights");
     assert_int_equal(s.races.n, 3);
     assert_string_equal(s.races.items[1], "t5 buckets=8 distance=16");
     assert_string_equal(s.races.items[2], "expr bias = -a*d; a = learn(0.1) per head");
@@ -42,6 +42,12 @@ static void test_text(void **state)
     assert_int_equal(s.n_ask, 2);
     assert_int_equal(s.ask[1].b, 2);
     assert_true(s.level == 0.01 && s.budget_s == 7200.0 && s.budget_steps == 500 && s.first == 7);
+    assert_true(s.budget_operations == 3e15 && s.keep_weights);
+    pw_study_fini(&s);
+    read_study(&s, "race none, # a list goes on behind a comma\n  t5\ntask sort,\n\n copy\nseeds 3");
+    assert_string_equal(s.races.items[1], "t5");
+    assert_string_equal(s.tasks.items[1], "copy");
+    assert_false(s.keep_weights);
     pw_study_fini(&s);
     read_study(&s, "race none,t5; model tiny,small(layers=2); optim lr=0.01,lr=0.001; task sort");
     assert_int_equal(s.n_arms, 8);
@@ -63,6 +69,9 @@ static void test_mistakes(void **state)
         {"race none; task sort; seeds 4..2", "seeds: allowed are a number"},
         {"race none; task sort; level 1", "level: allowed are numbers"},
         {"race none; task sort; budget time=2", "budget: allowed are time=90s"},
+        {"race none; task sort; budget operations=0", "budget: operations=0: must be a number from 1 on"},
+        {"race none; task sort; budget operations=3e", "budget: operations=3e: must be a number"},
+        {"race none; task sort; keep all", "keep: 'all': allowed is weights"},
         {"race none; task sort; budget time=0h", "budget: time=0: must be 1.."},
         {"race none,t5; task sort; ask none:none", "ask: 'none' is compared with itself"},
         {"race none; task sort; ask t5", "ask: no arm 't5'"},
@@ -95,6 +104,8 @@ static void test_names(void **state)
     assert_string_not_equal(one.id, pw_study_cell_of(&a, 0, 0, 2).id);
     assert_true(pw_study_cell_find(&b, one.id, &cell));
     assert_int_equal(cell.task, 1);
+    b.keep_weights = true; /* with weights it is another result */
+    assert_string_not_equal(one.id, pw_study_cell_of(&b, 1, 1, 2).id);
     assert_false(pw_study_cell_find(&a, "0123456789abcdef", &cell));
     pw_study_fini(&a);
     pw_study_fini(&b);
@@ -109,6 +120,7 @@ static void forge(struct pw_results *r, int arm, int task, int seed, int in, int
     x->rows = pw_alloc(2, sizeof *x->rows);
     x->n = 2;
     x->steps = 10;
+    x->operations = 1e12;
     for (int k = 0; k < 2; k++)
         x->rows[k] = (struct pw_result_row){.length = 4 + k,
                                             .trained = k == 0,
@@ -177,6 +189,40 @@ static void test_rules(void **state)
     pw_study_fini(&s);
 }
 
+/* The operations of done runs end a study like its steps. */
+static void test_operations(void **state)
+{
+    static const char *const texts[] = {"race none,t5; task sort; seeds 2..50; budget operations=1e13",
+                                        "race none,t5; task sort; seeds 2..50; budget operations=1.01e13"};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct pw_study s;
+        struct pw_results r;
+        int wanted[200];
+        read_study(&s, texts[i]);
+        pw_results_init(&r, &s);
+        for (int seed = 0; seed < 5; seed++) {
+            forge(&r, 0, 0, seed, 100, 90);
+            forge(&r, 1, 0, seed, 100, 10 + seed % 2 * 85);
+        }
+        assert_int_equal(pw_results_wanted(&r, true, wanted), i == 0 ? 0 : 2); /* 1e13 are spent */
+        pw_results_fini(&r);
+        pw_study_fini(&s);
+    }
+}
+
+/* The last step of a run has the operations of all its steps. */
+static void test_lines(void **state)
+{
+    struct pw_result r = {.n = 0};
+    struct pw_result_reader reader = {.r = &r};
+    (void)state;
+    pw_result_line(&reader, "{\"seq\":4,\"kind\":\"step\",\"arm\":1,\"step\":1,\"flops\":236639232}\n");
+    pw_result_line(&reader, "{\"seq\":5,\"kind\":\"step\",\"arm\":1,\"step\":2,\"flops\":4.5e8}\n");
+    pw_result_line(&reader, "{\"seq\":6,\"kind\":\"note\",\"text\":\"flops\"}\n");
+    assert_true(r.operations == 4.5e8);
+}
+
 /* A result that was written is read again, and a forged file is refused. */
 static void test_results(void **state)
 {
@@ -200,6 +246,7 @@ static void test_results(void **state)
     struct pw_result r = {.id = "0123456789abcdef",
                           .digest = "d",
                           .steps = 7,
+                          .operations = 3e15,
                           .seconds = 1.5,
                           .n = 1,
                           .rows = &row},
@@ -210,6 +257,7 @@ static void test_results(void **state)
     assert_int_equal(pw_folder_make_above(path.s, &err), PW_OK);
     assert_int_equal(pw_result_write(folder, &r, &err), PW_OK);
     assert_int_equal(pw_result_read(&back, folder, r.id, &err), PW_OK);
+    assert_true(back.operations == 3e15);
     assert_true(back.steps == 7 && back.n == 1 && back.rows[0].exact == 5 && back.rows[0].loss == 0.25 &&
                 back.rows[0].trained && pw_result_is_loss(&back) && pw_result_mean(&back, true) == -0.25);
     pw_result_fini(&back);
@@ -232,7 +280,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text),   cmocka_unit_test(test_mistakes), cmocka_unit_test(test_names),
-        cmocka_unit_test(test_wanted), cmocka_unit_test(test_rules),    cmocka_unit_test(test_results),
+        cmocka_unit_test(test_wanted), cmocka_unit_test(test_rules),    cmocka_unit_test(test_operations),
+        cmocka_unit_test(test_lines),  cmocka_unit_test(test_results),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

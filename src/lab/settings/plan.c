@@ -7,6 +7,7 @@
 #include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
 #include "lab/encodings.h"
+#include "lab/settings/settings.h"
 
 /* ---- the plan's texts converted to settings */
 
@@ -28,8 +29,7 @@ static enum pw_code read_options(const struct pw_opt *table, void *target, const
     return PW_OK;
 }
 
-/* Read the preset and the keys of `model` and `optim` for a task. */
-static enum pw_code read_model(const struct pw_plan *plan, const struct pw_taskset *set, char preset[16],
+enum pw_code pw_lab_plan_model(const struct pw_plan *plan, const struct pw_taskset *set, char preset[16],
                                struct pw_config *cfg, struct pw_optim *optim, struct pw_err *err)
 {
     size_t n = strcspn(plan->model, " ");
@@ -77,7 +77,7 @@ enum pw_code pw_lab_plan_fits(const struct pw_plan *plan, struct pw_err *err)
     enum pw_code code = pw_taskset_init(&set, plan->task, err);
     if (code != PW_OK)
         return code;
-    code = read_model(plan, &set, preset, &cfg, &optim, err);
+    code = pw_lab_plan_model(plan, &set, preset, &cfg, &optim, err);
     if (code == PW_OK)
         code = pw_lab_check_context(&set, &cfg, false, err);
     if (code == PW_OK)
@@ -272,7 +272,7 @@ enum pw_code pw_lab_plan_held(struct pw_lab *lab, const struct pw_plan *plan, st
     if (code == PW_OK)
         code = same_number("seed", (long long)lab->seed, (long long)plan->seed, err);
     if (code == PW_OK)
-        code = read_model(plan, &set, wanted.preset, &wanted.cfg, &wanted.optim, err);
+        code = pw_lab_plan_model(plan, &set, wanted.preset, &wanted.cfg, &wanted.optim, err);
     if (code == PW_OK)
         code = same_arms(lab, plan, &wanted, err);
     pw_taskset_fini(&set);

@@ -32,4 +32,9 @@ void pw_lab_put_task(struct pw_lab *lab, struct pw_taskset *old, const struct pw
 /* Restart one arm, of n replicas, with settings of another shape. Adjusts their settings of steps to it. */
 enum pw_code pw_lab_reshape(struct pw_lab *lab, struct pw_replica *settings, int n, struct pw_err *err);
 
+/* ---- plan.c */
+/* Read the preset of a plan, and its keys of `model` and `optim` for a task. */
+enum pw_code pw_lab_plan_model(const struct pw_plan *plan, const struct pw_taskset *set, char preset[16],
+                               struct pw_config *cfg, struct pw_optim *optim, struct pw_err *err);
+
 #endif

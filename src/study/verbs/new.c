@@ -2,39 +2,47 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include "base/file.h"
-#include "study/child.h"
+#include "study/ready.h"
+#include "study/scale.h"
+#include "study/try.h"
 #include "study/verbs/verbs_int.h"
 
-/* Does pewter accept the lines of every arm and task? A mistake should show before hours of training. */
-static enum pw_code try_lines(const struct pw_study *s, struct pw_err *err)
-{
-    for (int task = 0; task < s->tasks.n; task++)
-        for (int arm = 0; arm < s->n_arms; arm++) {
-            struct pw_str script = {0};
-            char why[PW_CHILD_WHY];
-            int status;
-            pw_study_cell_setup(s, arm, task, 0, &script);
-            const char *const args[] = {"--no-session", "--threads", "1", "-c", script.s, NULL};
-            enum pw_code code = pw_child_run(args, NULL, NULL, &status, why, err);
-            pw_str_fini(&script);
-            if (code != PW_OK)
-                return code;
-            if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-                return pw_fail(err, PW_EUSER, "%.60s with task %.60s: %.300s", s->arms[arm],
-                               s->tasks.items[task], strncmp(why, "pewter: ", 8) == 0 ? why + 8 : why);
-        }
-    return PW_OK;
-}
+struct options {
+    char ready[32];
+    int scale; /* index in pw_study_scales */
+};
 
-/* The text of a study: a file, if there is one of this name, else the words themselves. */
-static enum pw_code text_of(struct pw_str *text, int n, char **words, struct pw_err *err)
+static const struct pw_opt table[] = {{.name = "ready",
+                                       .type = PW_OPT_TEXT,
+                                       .offset = offsetof(struct options, ready),
+                                       .def = "",
+                                       .size = sizeof((struct options *)0)->ready,
+                                       .help = "a study that comes with pewter; 'study ready' lists them"},
+                                      {.name = "scale",
+                                       .type = PW_OPT_CHOICE,
+                                       .offset = offsetof(struct options, scale),
+                                       .def = "toy",
+                                       .choices = pw_study_scales,
+                                       .help = "which statements of two scales are kept"},
+                                      {.name = NULL}};
+
+/* The text of a study: a ready one, a file, if there is one of this name, else the words themselves. */
+static enum pw_code text_of(struct pw_str *text, const char *ready, int n, char **words, struct pw_err *err)
 {
     char *read = NULL;
     size_t size;
     struct stat st;
+    if (ready[0] != '\0' && n > 0)
+        return pw_fail(err, PW_EUSER, "study new: ready=%s has a text; remove '%s'", ready, words[0]);
+    if (ready[0] != '\0') {
+        const struct pw_study_ready *r;
+        enum pw_code code = pw_study_ready_find(&r, ready, err);
+        if (code == PW_OK)
+            pw_str_add(text, "%s", r->text);
+        return code;
+    }
     if (n == 1 && stat(words[0], &st) == 0 && S_ISREG(st.st_mode)) {
         enum pw_code code = pw_file_read(words[0], 1 << 20, &read, &size, err);
         if (code == PW_OK)
@@ -48,25 +56,56 @@ static enum pw_code text_of(struct pw_str *text, int n, char **words, struct pw_
                  : pw_fail(err, PW_EUSER, "study new NAME needs the text of the study, or a file with it");
 }
 
+static void add_count(struct pw_str *out, int n, const char *noun)
+{
+    pw_str_add(out, "%d %s%s", n, noun, n == 1 ? "" : "s");
+}
+
+static void add_range(struct pw_str *out, int min, int max, const char *noun)
+{
+    if (min < max)
+        pw_str_add(out, "%d to ", min);
+    add_count(out, max, noun);
+}
+
+static void print_made(FILE *out, const char *folder, const struct pw_study *s)
+{
+    struct pw_str line = {0};
+    int of_seed = s->n_arms * s->tasks.n;
+    add_count(&line, s->n_arms, "arm");
+    pw_str_add(&line, ", ");
+    add_count(&line, s->tasks.n, "task");
+    pw_str_add(&line, ", ");
+    add_count(&line, s->n_ask, "comparison");
+    pw_str_add(&line, "%s, ", s->tasks.n > 1 ? " of each task" : "");
+    add_range(&line, s->seeds_min, s->seeds_max, "seed");
+    pw_str_add(&line, ": ");
+    add_range(&line, of_seed * s->seeds_min, of_seed * s->seeds_max, "run");
+    fprintf(out, "%s: %s\n", folder, line.s);
+    pw_str_fini(&line);
+}
+
 static enum pw_code run(const struct pw_study_call *call, struct pw_err *err)
 {
-    struct pw_str text = {0};
+    const struct options *o = call->opts;
+    struct pw_str text = {0}, scaled = {0};
     struct pw_study s = {0};
-    enum pw_code code = text_of(&text, call->n, call->words, err);
+    enum pw_code code = text_of(&text, o->ready, call->n, call->words, err);
     if (code == PW_OK)
-        code = pw_study_read(&s, pw_str_text(&text), err);
+        code = pw_study_scale(&scaled, pw_str_text(&text), pw_study_scales[o->scale], err);
     if (code == PW_OK)
-        code = try_lines(&s, err);
+        code = pw_study_read(&s, pw_str_text(&scaled), err);
     if (code == PW_OK)
-        code = pw_study_create(call->folder, text.s, err);
+        code = pw_study_try(&s, err);
     if (code == PW_OK)
-        fprintf(call->out,
-                "%s: %d arms, %d tasks, %d comparisons of each task, %d to %d seeds: %d to %d runs\n",
-                call->folder, s.n_arms, s.tasks.n, s.n_ask, s.seeds_min, s.seeds_max,
-                s.n_arms * s.tasks.n * s.seeds_min, s.n_arms * s.tasks.n * s.seeds_max);
+        code = pw_study_create(call->folder, scaled.s, err);
+    if (code == PW_OK)
+        print_made(call->out, call->folder, &s);
     pw_study_fini(&s);
     pw_str_fini(&text);
+    pw_str_fini(&scaled);
     return code;
 }
 
-const struct pw_study_verb pw_study_verb_new = {.name = "new", .words = "TEXT or FILE", .run = run};
+const struct pw_study_verb pw_study_verb_new = {
+    .name = "new", .words = "TEXT or FILE", .opts = table, .opts_size = sizeof(struct options), .run = run};

@@ -57,10 +57,10 @@ static enum pw_code run(const struct pw_study_call *call, struct pw_err *err)
     snprintf(lock, sizeof lock, "%s/run.lock", folder);
     long pid = pw_study_locked(lock);
     int *wanted = pw_alloc((size_t)x.r.n, sizeof *wanted), n = pw_results_wanted(&x.r, false, wanted);
-    fprintf(
-        out,
-        "%d of at most %d runs done, %d running, %d failed, %d wanted now; %lld steps, %.0f s of computing\n",
-        x.r.there, x.r.n, x.r.running, x.r.broken, n, (long long)x.r.steps, x.r.seconds);
+    fprintf(out,
+            "%d of at most %d runs done, %d running, %d failed, %d wanted now; %lld steps, %.3g operations, "
+            "%.0f s of computing\n",
+            x.r.there, x.r.n, x.r.running, x.r.broken, n, (long long)x.r.steps, x.r.operations, x.r.seconds);
     if (pid != 0)
         fprintf(out, "process %ld runs it\n", pid);
     else

@@ -8,12 +8,12 @@
 
 extern const struct pw_study_verb pw_study_verb_new, pw_study_verb_run, pw_study_verb_status,
     pw_study_verb_stop, pw_study_verb_report, pw_study_verb_add, pw_study_verb_gather, pw_study_verb_list,
-    pw_study_verb_cell;
+    pw_study_verb_cell, pw_study_verb_ready, pw_study_verb_size, pw_study_verb_weights;
 
 static const struct pw_study_verb *const verbs[] = {
-    &pw_study_verb_new,    &pw_study_verb_run,    &pw_study_verb_status,
-    &pw_study_verb_stop,   &pw_study_verb_report, &pw_study_verb_add,
-    &pw_study_verb_gather, &pw_study_verb_list,   &pw_study_verb_cell,
+    &pw_study_verb_new,    &pw_study_verb_ready,   &pw_study_verb_size,   &pw_study_verb_run,
+    &pw_study_verb_status, &pw_study_verb_stop,    &pw_study_verb_report, &pw_study_verb_add,
+    &pw_study_verb_gather, &pw_study_verb_weights, &pw_study_verb_list,   &pw_study_verb_cell,
 };
 #define N_VERBS ((int)(sizeof verbs / sizeof *verbs))
 
@@ -47,8 +47,11 @@ static enum pw_code set(const struct pw_study_verb *v, void *opts, const char *w
     char key[32], allowed[160] = "";
     snprintf(key, sizeof key, "%.*s", (int)(value != NULL ? value - word : 0), word);
     *other = value == NULL || v->opts == NULL || pw_opt_find(v->opts, key) == NULL;
-    if (!*other)
-        return pw_opt_set(v->opts, opts, v->name, key, value + 1, err);
+    if (!*other) {
+        char what[32];
+        snprintf(what, sizeof what, "study %s", v->name);
+        return pw_opt_set(v->opts, opts, what, key, value + 1, err);
+    }
     if (v->words != NULL)
         return PW_OK;
     for (const struct pw_opt *o = v->opts; o != NULL && o->name != NULL; o++)

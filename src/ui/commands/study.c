@@ -161,8 +161,8 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 
 static void complete(struct pw_completion *c)
 {
-    static const char *const verbs[] = {"new",    "run",    "status", "watch", "stop",
-                                        "report", "gather", "add",    "list"};
+    static const char *const verbs[] = {"new",  "ready",  "size",   "run",     "status", "watch",
+                                        "stop", "report", "gather", "weights", "add",    "list"};
     for (size_t i = 0; c->at == 0 && i < sizeof verbs / sizeof *verbs; i++)
         pw_complete_offer(c, "%s", verbs[i]);
 }
@@ -170,12 +170,16 @@ static void complete(struct pw_completion *c)
 const struct pw_command pw_ui_cmd_study = {
     .name = "study",
     .search = "experiment sweep seeds grid cluster slurm",
-    .usage = "study new|run|status|watch|stop|report|gather|add NAME ... | study list",
+    .usage = "study new|size|run|status|watch|stop|report|gather|weights|add NAME ... | study ready | study "
+             "list",
     .example = "study list",
     .summary = "train arms over tasks and seeds, and compare them with tests that hold",
     .detail =
         "  study new NAME \"race none,t5,alibi; task sort,copy(variant=rsc); seeds 10\"   make it; or from a "
         "FILE\n"
+        "  study new NAME ready=table [scale=paper]   make one that comes with pewter; `study ready` lists "
+        "them\n"
+        "  study size NAME [measure=on] [rate=TFLOPS]   how many operations it is, and hours\n"
         "  study run NAME [jobs=K] [threads=N]   compute what is missing, also after any interruption\n"
         "  study status NAME   what is done, what runs, what failed, and the verdicts so far\n"
         "  study watch NAME   shows its findings in the findings pane, and reads them again every two "
@@ -183,10 +187,13 @@ const struct pw_command pw_ui_cmd_study = {
         "  study report NAME [out=FOLDER]   tables, tests and commands; a page, pictures and CSV into the "
         "folder\n"
         "  study gather NAME [out=FILE]   all results in one SQLite file\n"
+        "  study weights NAME out=FOLDER   the weights of its runs, after `keep weights`\n"
         "  study add NAME seeds=5   up to 5 more seeds\n"
         "  study stop NAME   end its processes; `study run` continues with the same bits\n"
-        "The text of a study has the statements race, model, optim, task, seeds, first, eval, ask, level and "
-        "budget. `seeds 5..20` begins with 5 and goes on until every asked comparison is decided.\n"
+        "The text of a study has the statements race, model, optim, task, seeds, first, eval, ask, level, "
+        "budget "
+        "and keep. `seeds 5..20` begins with 5 and goes on until every asked comparison is decided. "
+        "A statement behind `toy:` or `paper:` is kept at this scale only.\n"
         "Each run (one arm, task and seed) is a process of its own at low priority. What is done is never "
         "computed again. `pewter study ...` does the same in a shell.",
     .where = PW_AT_UI,
