@@ -67,7 +67,7 @@ static enum pw_study_cell_state state_of(struct pw_results *r, const char *folde
 
 void pw_results_read(struct pw_results *r, const char *folder)
 {
-    r->there = r->broken = r->running = 0;
+    r->there = r->broken = r->running = r->queued = 0;
     r->steps = 0;
     r->operations = r->seconds = 0.0;
     for (int i = 0; i < r->n; i++) {

@@ -12,7 +12,8 @@ enum pw_study_cell_state {
     PW_CELL_MISSING, /* not begun, or interrupted */
     PW_CELL_RUNS,    /* a process computes it */
     PW_CELL_BROKEN,  /* it failed: cells/ID.txt */
-    PW_CELL_THERE    /* its result is there */
+    PW_CELL_THERE,   /* its result is there */
+    PW_CELL_QUEUED   /* it waits in a cluster's queue (slurm.h) */
 };
 
 struct pw_results {
@@ -21,7 +22,7 @@ struct pw_results {
     struct pw_study_cell *cells;     /* [n] */
     enum pw_study_cell_state *state; /* [n] */
     struct pw_result *results;       /* [n], for those that are there */
-    int there, broken, running;
+    int there, broken, running, queued;
     int64_t steps; /* of all results */
     double operations, seconds;
 };

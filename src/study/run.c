@@ -51,7 +51,7 @@ _Noreturn static void compute(struct running *x, int cell, const sigset_t *mask,
     close(x->lock); /* it must not outlive the parent */
     if (getppid() != parent)
         _exit(PW_CELL_INTERRUPTED);
-    _exit((int)pw_study_cell_run(x->folder, x->s, &x->results.cells[cell], x->threads, &err));
+    _exit((int)pw_study_cell_run(x->folder, x->s, &x->results.cells[cell], x->threads, "cpu", &err));
 }
 
 static void start(struct running *x, int cell, const sigset_t *mask)
@@ -110,6 +110,8 @@ static void reap(struct running *x)
             enum pw_study_cell_end end = WIFEXITED(status) && WEXITSTATUS(status) <= PW_CELL_FAILED
                                              ? (enum pw_study_cell_end)WEXITSTATUS(status)
                                              : PW_CELL_INTERRUPTED;
+            if (end == PW_CELL_WAS_DONE)
+                end = PW_CELL_DONE;
             job->pid = 0;
             x->busy--;
             pw_results_read(&x->results, x->folder);

@@ -15,15 +15,17 @@
 
 /* The end of a cell's run. */
 enum pw_study_cell_end {
-    PW_CELL_DONE,        /* its result is there, now or before */
+    PW_CELL_DONE,        /* its result is there now */
+    PW_CELL_WAS_DONE,    /* its result was there before */
     PW_CELL_ELSEWHERE,   /* another process computes it */
     PW_CELL_INTERRUPTED, /* by a signal: it continues when it is run again */
     PW_CELL_FAILED       /* cells/ID.txt has the reason */
 };
 
-/* Compute a cell. threads: 0 all processors. */
+/* Compute a cell. threads: 0 all processors. backend: as the option --backend, such as "cuda mode=ref". */
 enum pw_study_cell_end pw_study_cell_run(const char *folder, const struct pw_study *s,
-                                         const struct pw_study_cell *cell, int threads, struct pw_err *err);
+                                         const struct pw_study_cell *cell, int threads, const char *backend,
+                                         struct pw_err *err);
 /* Remove what a cell with a result no longer needs: its session, message and lock. */
 void pw_study_cell_tidy(const char *folder, const char *id);
 

@@ -17,6 +17,7 @@ struct computing {
     const char *folder;
     const struct pw_study_cell *cell;
     int threads;
+    const char *backend;
     struct pw_str session; /* its path */
     struct pw_result_reader reader;
 };
@@ -33,8 +34,8 @@ static enum pw_code run_script(struct computing *c, const char *script, int *sta
 {
     char threads[12];
     snprintf(threads, sizeof threads, "%d", c->threads);
-    const char *const args[] = {"--threads", threads, "--session", c->session.s,
-                                "--json",    "-c",    script,      NULL};
+    const char *const args[] = {"--threads",  threads,  "--backend", c->backend, "--session",
+                                c->session.s, "--json", "-c",        script,     NULL};
     return pw_child_run(args, take_line, c, status, why, err);
 }
 
@@ -186,13 +187,14 @@ void pw_study_cell_tidy(const char *folder, const char *id)
 }
 
 enum pw_study_cell_end pw_study_cell_run(const char *folder, const struct pw_study *s,
-                                         const struct pw_study_cell *cell, int threads, struct pw_err *err)
+                                         const struct pw_study_cell *cell, int threads, const char *backend,
+                                         struct pw_err *err)
 {
-    struct computing c = {.folder = folder, .cell = cell, .threads = threads};
+    struct computing c = {.folder = folder, .cell = cell, .threads = threads, .backend = backend};
     struct pw_str lock = {0};
     struct pw_result there = {0};
     struct pw_err unread;
-    enum pw_study_cell_end end = PW_CELL_DONE;
+    enum pw_study_cell_end end = PW_CELL_WAS_DONE;
     pw_study_cell_path(&lock, folder, cell->id, ".lock");
     pw_study_cell_path(&c.session, folder, cell->id, ".pewter");
     int fd = pw_study_lock(lock.s, err);
@@ -202,7 +204,7 @@ enum pw_study_cell_end pw_study_cell_run(const char *folder, const struct pw_stu
         end = PW_CELL_FAILED;
     else if (pw_result_read(&there, folder, cell->id, &unread) != PW_OK) /* missing or damaged */
         end = compute(&c, s, err);
-    if (end == PW_CELL_DONE)
+    if (end == PW_CELL_DONE || end == PW_CELL_WAS_DONE)
         pw_study_cell_tidy(folder, cell->id);
     if (fd >= 0)
         close(fd);

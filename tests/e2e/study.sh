@@ -35,7 +35,7 @@ refuse "'none' is there twice" new x 'race none,none; task sort'
 refuse "a study needs 'task'" new x 'race none'
 refuse 'allowed are a number N or a range A..B' new x 'race none; task sort; seeds 9..3'
 refuse 'no study in .*; .study new' run x
-refuse 'allowed are jobs= threads=' run x cores=2
+refuse 'allowed are on= jobs= threads=' run x cores=2
 [ ! -e "$XDG_STATE_HOME/pewter/studies/x" ] || check "a refused study leaves a folder" false
 
 # ---- a formula of several statements, with its ';' and its name in tables and CSV

@@ -1,9 +1,11 @@
 /* cell - compute one cell: the script of a cluster calls this. */
+#include "study/child.h"
 #include "study/run.h"
 #include "study/verbs/verbs_int.h"
 
 struct options {
     int threads;
+    char backend[64];
 };
 
 static const char *const automatic[] = {"auto", NULL};
@@ -15,7 +17,24 @@ static const struct pw_opt table[] = {{.name = "threads",
                                        .max = 1024,
                                        .choices = automatic,
                                        .help = "threads; auto: all processors"},
+                                      {.name = "backend",
+                                       .type = PW_OPT_TEXT,
+                                       .offset = offsetof(struct options, backend),
+                                       .def = "cpu",
+                                       .size = sizeof((struct options *)0)->backend,
+                                       .help = "as the option --backend"},
                                       {.name = NULL}};
+
+/* The line for the log of the job. */
+static void print_end(const struct pw_study_call *call, enum pw_study_cell_end end)
+{
+    static const char *const says[] = {[PW_CELL_DONE] = "computed",
+                                       [PW_CELL_WAS_DONE] = "was there",
+                                       [PW_CELL_ELSEWHERE] = "runs in another process",
+                                       [PW_CELL_INTERRUPTED] = "interrupted",
+                                       [PW_CELL_FAILED] = "failed"};
+    fprintf(call->out, "cell %s: %s\n", call->words[0], says[end]);
+}
 
 static enum pw_code run(const struct pw_study_call *call, struct pw_err *err)
 {
@@ -27,17 +46,24 @@ static enum pw_code run(const struct pw_study_call *call, struct pw_err *err)
     enum pw_code code = pw_study_open(&s, call->folder, NULL, err);
     if (code != PW_OK)
         return code;
-    if (!pw_study_cell_find(&s, call->words[0], &cell))
+    if (!pw_study_cell_find(&s, call->words[0], &cell)) {
         code = pw_fail(err, PW_EUSER, "no cell %s in this study", call->words[0]);
-    else if (pw_study_cell_run(call->folder, &s, &cell, o->threads, err) == PW_CELL_FAILED)
-        code = PW_EUSER;
+    } else {
+        pw_child_pass_signals();
+        enum pw_study_cell_end end = pw_study_cell_run(call->folder, &s, &cell, o->threads, o->backend, err);
+        print_end(call, end);
+        if (end == PW_CELL_FAILED)
+            code = PW_EUSER;
+        else if (end == PW_CELL_INTERRUPTED)
+            code = pw_fail(err, PW_ECANCEL, "interrupted; the cell continues when it is run again");
+    }
     pw_study_fini(&s);
     return code;
 }
 
 const struct pw_study_verb pw_study_verb_cell = {.name = "cell",
                                                  .words = "CELL",
+                                                 .hidden = true,
                                                  .opts = table,
                                                  .opts_size = sizeof(struct options),
-                                                 .hidden = true,
                                                  .run = run};

@@ -5,9 +5,11 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "study/report.h"
+#include "study/slurm.h"
 #include "study/verbs/verbs_int.h"
 
-/* A character for each seed: done, running, failed, missing; '-' if the rule to stop needs no such cell. */
+/* A character for each seed: done, running, failed, missing, queued; '-' if the rule to stop needs no such
+ * cell. */
 static void print_cells(FILE *out, const struct pw_results *r, int task)
 {
     int seeds = pw_results_seeds(r, task), width = 8;
@@ -19,7 +21,7 @@ static void print_cells(FILE *out, const struct pw_results *r, int task)
         fprintf(out, "  %s%*s  ", r->s->arms[arm], width - pw_text_cells(r->s->arms[arm]), "");
         for (int seed = 0; seed < r->s->seeds_max; seed++) {
             enum pw_study_cell_state state = r->state[pw_results_at(r, arm, task, seed)];
-            fputc(state == PW_CELL_MISSING && seed >= seeds ? '-' : ".*x#"[state], out);
+            fputc(state == PW_CELL_MISSING && seed >= seeds ? '-' : ".*x#q"[state], out);
         }
         fputc('\n', out);
     }
@@ -50,25 +52,39 @@ static enum pw_code run(const struct pw_study_call *call, struct pw_err *err)
     const char *folder = call->folder;
     FILE *out = call->out;
     struct pw_study_reading x = {0};
+    struct pw_slurm q;
     char lock[PW_STUDY_PATH + 16];
-    enum pw_code code = pw_study_reading_open(&x, folder, err);
-    if (code != PW_OK)
+    enum pw_code code = pw_slurm_read(&q, folder, err);
+    if (code == PW_OK) {
+        pw_slurm_ask(&q, false);
+        code = pw_study_reading_open(&x, folder, err);
+    }
+    if (code != PW_OK) {
+        pw_slurm_fini(&q);
         return code;
+    }
+    pw_slurm_mark(&q, &x.r);
     snprintf(lock, sizeof lock, "%s/run.lock", folder);
     long pid = pw_study_locked(lock);
     int *wanted = pw_alloc((size_t)x.r.n, sizeof *wanted), n = pw_results_wanted(&x.r, false, wanted);
-    fprintf(out,
-            "%d of at most %d runs done, %d running, %d failed, %d wanted now; %lld steps, %.3g operations, "
-            "%.0f s of computing\n",
-            x.r.there, x.r.n, x.r.running, x.r.broken, n, (long long)x.r.steps, x.r.operations, x.r.seconds);
+    fprintf(out, "%d of at most %d runs done, %d running, ", x.r.there, x.r.n, x.r.running);
+    if (q.n > 0)
+        fprintf(out, "%d queued, ", x.r.queued);
+    fprintf(out, "%d failed, %d wanted now; %lld steps, %.3g operations, %.0f s of computing\n", x.r.broken,
+            n, (long long)x.r.steps, x.r.operations, x.r.seconds);
+    bool cluster = pw_slurm_print(out, &q);
+    if (x.r.there < x.r.n)
+        pw_slurm_print_ended(out, &q);
     if (pid != 0)
         fprintf(out, "process %ld runs it\n", pid);
-    else
-        fprintf(out, "%s\n",
-                n > 0 ? "nothing runs it here; 'study run' continues" : "nothing is left to run");
+    else if (n > 0 && !cluster)
+        fprintf(out, "nothing runs it here; 'study run' continues\n");
+    else if (n == 0 && x.r.running + x.r.queued == 0)
+        fprintf(out, "nothing is left to run\n");
     for (int task = 0; task < x.s.tasks.n; task++) {
         struct pw_finding f;
-        fprintf(out, "%s   (# done, * runs, x failed, . missing, - not needed)\n", x.s.tasks.items[task]);
+        fprintf(out, "%s   (# done, * runs, %sx failed, . missing, - not needed)\n", x.s.tasks.items[task],
+                q.n > 0 ? "q queued, " : "");
         print_cells(out, &x.r, task);
         pw_study_finding(&f, &x.r, "study", task);
         for (int i = 0; i < f.n_remarks; i++)
@@ -77,6 +93,7 @@ static enum pw_code run(const struct pw_study_call *call, struct pw_err *err)
     }
     print_failures(out, &x.r, folder);
     free(wanted);
+    pw_slurm_fini(&q);
     pw_study_reading_close(&x);
     return PW_OK;
 }

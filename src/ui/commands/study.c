@@ -138,12 +138,21 @@ static enum pw_code watch(struct pw_app *app, const struct words *w, struct pw_e
     return PW_OK;
 }
 
+/* Does `study run` only submit jobs, which takes seconds? Then the answer is a page, like that of a verb. */
+static bool submits(const struct words *w)
+{
+    for (int i = 2; i < w->n; i++)
+        if (strcmp(w->word[i], "on=slurm") == 0)
+            return true;
+    return false;
+}
+
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
     struct pw_app *app = ctx;
     struct words *w = pw_alloc(1, sizeof *w);
     enum pw_code code = split(w, args->rest, err);
-    bool runs = code == PW_OK && w->n > 0 && strcmp(w->word[0], "run") == 0;
+    bool runs = code == PW_OK && w->n > 0 && strcmp(w->word[0], "run") == 0 && !submits(w);
     if (runs || (code == PW_OK && w->n > 0 && strcmp(w->word[0], "watch") == 0)) {
         code = runs ? start_run(app, w, err) : watch(app, w, err);
         free_words(w);
@@ -181,6 +190,8 @@ const struct pw_command pw_ui_cmd_study = {
         "them\n"
         "  study size NAME [measure=on] [rate=TFLOPS]   how many operations it is, and hours\n"
         "  study run NAME [jobs=K] [threads=N]   compute what is missing, also after any interruption\n"
+        "  study run NAME on=slurm [partition=P] [gpus=N] [time=LIMIT] [threads=N] [cells=K] [account=A]   "
+        "the same as jobs of a cluster; a cell asked to end before its limit continues later\n"
         "  study status NAME   what is done, what runs, what failed, and the verdicts so far\n"
         "  study watch NAME   shows its findings in the findings pane, and reads them again every two "
         "seconds\n"
@@ -189,7 +200,8 @@ const struct pw_command pw_ui_cmd_study = {
         "  study gather NAME [out=FILE]   all results in one SQLite file\n"
         "  study weights NAME out=FOLDER   the weights of its runs, after `keep weights`\n"
         "  study add NAME seeds=5   up to 5 more seeds\n"
-        "  study stop NAME   end its processes; `study run` continues with the same bits\n"
+        "  study stop NAME   end its processes, and cancel its jobs; `study run` continues with the same "
+        "bits\n"
         "The text of a study has the statements race, model, optim, task, seeds, first, eval, ask, level, "
         "budget "
         "and keep. `seeds 5..20` begins with 5 and goes on until every asked comparison is decided. "
