@@ -318,9 +318,9 @@ static enum pw_code check(const struct pw_snapshot *s, const struct pw_figure_op
     return PW_OK;
 }
 
-/* Draws the picture and sets its size *w, *h. */
+/* Draws the picture and sets its size *w, *h. by: the commands that made it; NULL: those of s. */
 static enum pw_code draw_figure(struct pw_str *out, double *w, double *h, const struct pw_snapshot *s,
-                                const struct pw_figure_options *o, struct pw_err *err)
+                                const char *by, const struct pw_figure_options *o, struct pw_err *err)
 {
     struct pw_figure f = {
         .given = s, .snap = s, .o = o, .arm = pw_find_arm(s, o->arm > 0 ? o->arm : s->current)};
@@ -332,7 +332,10 @@ static enum pw_code draw_figure(struct pw_str *out, double *w, double *h, const 
     if (code == PW_OK)
         code = choose(&f, &page, err);
     if (code == PW_OK) {
-        pw_figure_made(&f, &made);
+        if (by != NULL)
+            pw_str_add(&made, "pewter %s: %s", PEWTER_VERSION, by);
+        else
+            pw_figure_made(&f, &made);
         pw_str_add(&desc, "%s\nMade by: %s", pw_str_text(&f.caption), made.s);
         int lines = o->caption ? flow(NULL, 0, 0, &caption_font, 0, f.caption.s, f.box.w, 100) : 0;
         int made_lines =
@@ -391,7 +394,7 @@ enum pw_code pw_figure_svg(struct pw_str *out, const struct pw_snapshot *s, cons
 {
     double w, h;
 
-    return draw_figure(out, &w, &h, s, o, err);
+    return draw_figure(out, &w, &h, s, NULL, o, err);
 }
 
 enum pw_code pw_figure_ending(const char *what, const char *path, struct pw_err *err)
@@ -409,11 +412,11 @@ enum pw_code pw_figure_draw(struct pw_figure_drawn *out, const char *path, const
     enum pw_code code = pw_figure_ending("export figure", path, err);
 
     *out = (struct pw_figure_drawn){.w = 0};
-    return code == PW_OK ? draw_figure(&out->svg, &out->w, &out->h, s, o, err) : code;
+    return code == PW_OK ? draw_figure(&out->svg, &out->w, &out->h, s, NULL, o, err) : code;
 }
 
 enum pw_code pw_figure_draw_finding(struct pw_figure_drawn *out, const char *path, const struct pw_finding *f,
-                                    const struct pw_figure_options *o, struct pw_err *err)
+                                    const char *by, const struct pw_figure_options *o, struct pw_err *err)
 {
     struct pw_snapshot *s = pw_snapshot_new();
     struct pw_figure_options of_finding = *o;
@@ -424,7 +427,10 @@ enum pw_code pw_figure_draw_finding(struct pw_figure_drawn *out, const char *pat
     of_finding.finding[0] = '\0';
     s->findings[0].f = *f;
     s->findings[0].f_seq = 1;
-    enum pw_code code = pw_figure_draw(out, path, s, &of_finding, err);
+    *out = (struct pw_figure_drawn){.w = 0};
+    enum pw_code code = pw_figure_ending("export figure", path, err);
+    if (code == PW_OK)
+        code = draw_figure(&out->svg, &out->w, &out->h, s, by, &of_finding, err);
     s->findings[0].f = (struct pw_finding){0}; /* the caller's */
     pw_snapshot_free(s);
     return code;

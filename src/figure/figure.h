@@ -75,9 +75,10 @@ struct pw_figure_drawn {
 /* Draws the figure for a file; the ending of path selects the format. The caller frees out->svg. */
 enum pw_code pw_figure_draw(struct pw_figure_drawn *out, const char *path, const struct pw_snapshot *s,
                             const struct pw_figure_options *o, struct pw_err *err);
-/* The same for a finding that is in no snapshot; pane and finding of o are not read. */
+/* The same for a finding that is in no snapshot, with the commands that made it (by). Pane and finding of o
+ * are not read. */
 enum pw_code pw_figure_draw_finding(struct pw_figure_drawn *out, const char *path, const struct pw_finding *f,
-                                    const struct pw_figure_options *o, struct pw_err *err);
+                                    const char *by, const struct pw_figure_options *o, struct pw_err *err);
 /* Converts the drawn figure to the format of path and writes the file. Callable from any thread, but not from
  * two at once. */
 enum pw_code pw_figure_put(const char *path, const struct pw_figure_drawn *d, struct pw_err *err);

@@ -31,8 +31,11 @@ void pw_study_report_fini(struct pw_study_report *x);
 void pw_study_print(FILE *out, const struct pw_study_report *x);
 /* Print the method, the number of cells, the digest, the costs, and how to compute it again. */
 void pw_study_print_end(FILE *out, const struct pw_study_report *x);
-/* Draw a finding. The caller frees d->svg. */
-enum pw_code pw_study_draw(struct pw_figure_drawn *d, const struct pw_finding *f, struct pw_err *err);
+/* Append the commands that make the report, in one line without comments. */
+void pw_study_commands(struct pw_str *out, const struct pw_study_report *x);
+/* Draw a finding of the report, or a part of one. The caller frees d->svg. */
+enum pw_code pw_study_draw(struct pw_figure_drawn *d, const struct pw_study_report *x,
+                           const struct pw_finding *f, struct pw_err *err);
 /* Append a page that stands alone. */
 enum pw_code pw_study_html(struct pw_str *out, const struct pw_study_report *x, struct pw_err *err);
 /* Write report.txt, report.html, cells.csv, and a picture of each task as SVG and PDF to a folder, which is

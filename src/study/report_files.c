@@ -92,12 +92,31 @@ static void add_csv(struct pw_str *out, const struct pw_results *r)
 
 /* ---- files */
 
+void pw_study_commands(struct pw_str *out, const struct pw_study_report *x)
+{
+    const char *between = "";
+    pw_str_add(out, "study new %s '", x->name);
+    for (const char *line = x->text; *line != '\0'; line += strcspn(line, "\n"), line += *line == '\n') {
+        size_t n = strcspn(line, "\n");
+        if (n == 0 || line[0] == '#')
+            continue;
+        pw_str_add(out, "%s%.*s", between, (int)n, line);
+        between = line[n - 1] == ';' || line[n - 1] == ',' ? " " : "; ";
+    }
+    pw_str_add(out, "'; study run %s; study report %s out=FOLDER", x->name, x->name);
+}
+
 /* The drawing is the same for every ending. */
-enum pw_code pw_study_draw(struct pw_figure_drawn *d, const struct pw_finding *f, struct pw_err *err)
+enum pw_code pw_study_draw(struct pw_figure_drawn *d, const struct pw_study_report *x,
+                           const struct pw_finding *f, struct pw_err *err)
 {
     struct pw_figure_options o;
+    struct pw_str by = {0};
     pw_opt_defaults(pw_figure_opts, &o);
-    return pw_figure_draw_finding(d, ".svg", f, &o, err);
+    pw_study_commands(&by, x);
+    enum pw_code code = pw_figure_draw_finding(d, ".svg", f, by.s, &o, err);
+    pw_str_fini(&by);
+    return code;
 }
 
 static enum pw_code write_pictures(const char *to, const struct pw_study_report *x, struct pw_err *err)
@@ -106,7 +125,7 @@ static enum pw_code write_pictures(const char *to, const struct pw_study_report 
     enum pw_code code = PW_OK;
     for (int task = 0; task < x->results->s->tasks.n && x->results->there > 0 && code == PW_OK; task++) {
         struct pw_figure_drawn d = {0};
-        code = pw_study_draw(&d, &x->findings[task], err);
+        code = pw_study_draw(&d, x, &x->findings[task], err);
         for (size_t k = 0; k < 2 && code == PW_OK; k++) {
             char path[PW_STUDY_PATH + 32];
             snprintf(path, sizeof path, "%s/task%d.%s", to, task + 1, endings[k]);

@@ -37,15 +37,15 @@ static void put_table(struct pw_str *out, const struct pw_finding *f, const stru
     pw_str_add(out, "</tr></table>\n");
 }
 
-static enum pw_code put_picture(struct pw_str *out, const struct pw_finding *f, struct pw_block *b,
-                                struct pw_err *err)
+static enum pw_code put_picture(struct pw_str *out, const struct pw_study_report *x,
+                                const struct pw_finding *f, struct pw_block *b, struct pw_err *err)
 {
     struct pw_figure_drawn d = {0};
     struct pw_finding plot = *f;
     plot.blocks = b; /* tables and remarks are text here */
     plot.n_blocks = 1;
     plot.n_remarks = 0;
-    enum pw_code code = pw_study_draw(&d, &plot, err);
+    enum pw_code code = pw_study_draw(&d, x, &plot, err);
     const char *svg = code == PW_OK ? strstr(pw_str_text(&d.svg), "<svg") : NULL;
     if (svg != NULL)
         pw_str_put(out, svg, strlen(svg));
@@ -53,7 +53,8 @@ static enum pw_code put_picture(struct pw_str *out, const struct pw_finding *f, 
     return code;
 }
 
-static enum pw_code put_finding(struct pw_str *out, const struct pw_finding *f, struct pw_err *err)
+static enum pw_code put_finding(struct pw_str *out, const struct pw_study_report *x,
+                                const struct pw_finding *f, struct pw_err *err)
 {
     enum pw_code code = PW_OK;
     pw_str_add(out, "<h2>");
@@ -68,7 +69,7 @@ static enum pw_code put_finding(struct pw_str *out, const struct pw_finding *f, 
         if (f->blocks[i].kind == PW_BLOCK_TABLE)
             put_table(out, f, &f->blocks[i]);
         else
-            code = put_picture(out, f, &f->blocks[i], err);
+            code = put_picture(out, x, f, &f->blocks[i], err);
     return code;
 }
 
@@ -98,7 +99,7 @@ enum pw_code pw_study_html(struct pw_str *out, const struct pw_study_report *x, 
     put_xml(out, x->name);
     pw_str_add(out, "</h1>\n");
     for (int i = 0; i < x->n && code == PW_OK; i++)
-        code = put_finding(out, &x->findings[i], err);
+        code = put_finding(out, x, &x->findings[i], err);
     put_end(out, x);
     pw_str_add(out, "</body></html>\n");
     return code;

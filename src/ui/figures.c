@@ -288,9 +288,10 @@ static enum pw_code draw_or_compute(struct pw_app *app, struct figure *g, struct
     const struct pw_finding_view *v =
         strcmp(pw_figure_names[g->o.pane], "findings") == 0 ? pw_watching_finding(app, g->o.finding) : NULL;
     bool later = v == NULL && compute_first(app, g->line, &g->o, err);
-    enum pw_code code = later       ? PW_OK
-                        : v != NULL ? pw_figure_draw_finding(&g->drawn, g->path, &v->f, &g->o, err)
-                                    : pw_figure_draw(&g->drawn, g->path, s, &g->o, err);
+    enum pw_code code =
+        later       ? PW_OK
+        : v != NULL ? pw_figure_draw_finding(&g->drawn, g->path, &v->f, pw_watching_commands(app), &g->o, err)
+                    : pw_figure_draw(&g->drawn, g->path, s, &g->o, err);
 
     if (code == PW_OK && !later)
         return pw_app_write(app, &(struct pw_disk_job){.work = put_figure, .free = free_figure, .arg = g},

@@ -20,6 +20,7 @@ struct pw_watched {
     struct pw_watching_list {
         int n;
         struct pw_finding_view *view; /* [n] owned */
+        struct pw_str by;             /* the commands that make them */
     } fresh, shown;
 };
 
@@ -28,6 +29,7 @@ static void free_list(struct pw_watching_list *list)
     for (int i = 0; i < list->n; i++)
         pw_finding_fini(&list->view[i].f);
     free(list->view);
+    pw_str_fini(&list->by);
     *list = (struct pw_watching_list){0};
 }
 
@@ -56,6 +58,7 @@ static void make_findings(struct pw_watched *x)
     struct pw_study_report report;
     pw_study_report_init(&report, r, x->name, x->reading.text);
     free_list(&x->fresh);
+    pw_study_commands(&x->fresh.by, &report);
     x->fresh.n = report.n;
     x->fresh.view = pw_alloc((size_t)report.n, sizeof *x->fresh.view);
     for (int i = 0; i < report.n; i++) {
@@ -171,4 +174,9 @@ const struct pw_finding_view *pw_watching_finding(const struct pw_app *app, cons
             return &s->watched[i];
     }
     return NULL;
+}
+
+const char *pw_watching_commands(const struct pw_app *app)
+{
+    return app->watching.study != NULL ? pw_str_text(&app->watching.study->shown.by) : "";
 }

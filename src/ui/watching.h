@@ -28,6 +28,8 @@ pw_watching_wakes(const struct pw_app *app); /* the time of the next pw_watching
 /* The finding "NAME TOPIC" of the watched study; "": the first. NULL: it has none. Valid until the loop goes
  * on. */
 const struct pw_finding_view *pw_watching_finding(const struct pw_app *app, const char *text);
+/* The commands that make its report; "" if no study is watched. */
+const char *pw_watching_commands(const struct pw_app *app);
 /* The name of the watched study, or NULL. */
 const char *pw_watching_name(const struct pw_app *app);
 

@@ -59,6 +59,7 @@ said '^nothing is left to run$'
 check "its report" study report whole out=files
 grep -v '^cost: ' files/report.txt >whole.txt
 for f in report.html cells.csv task1.svg task1.pdf; do check "the report has $f" [ -s "files/$f" ]; done
+check "the picture says how it is made" grep -q "study new whole 'race none,t5(buckets=8),alibi; model tiny(" files/task1.svg
 check "the page stands alone" grep -q '<svg' files/report.html
 check "a line for each cell and length" [ "$(wc -l <files/cells.csv)" -eq $((9 * 5 + 1)) ]
 SESSION=$(find "$XDG_STATE_HOME/pewter/studies/whole/cells" -name '*.json' | head -1)

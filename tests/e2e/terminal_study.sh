@@ -31,6 +31,7 @@ wait_for 'arm 1 none, seed 101: [0-9]'
 command_line 'export figure live.svg; export finding live.csv'
 wait_for 'wrote live.csv'
 grep -q '<title>live sort' live.svg || fail 'not the shown finding'
+grep -q 'study new live .race none,t5,alibi; model tiny(' live.svg || fail 'no commands below it'
 grep -q '^# live sort: sort: 3 arms' live.csv || fail "csv: $(cat live.csv)"
 
 # Another process adds seeds; a wrong name leaves the pane as it is; a study that is gone leaves the pane.
