@@ -49,10 +49,24 @@ static enum pw_code list(struct pw_app *app, struct pw_err *err)
     return code;
 }
 
+static enum pw_code begin(struct pw_app *app, const char *path, char *text, struct pw_err *err)
+{
+    enum pw_code code = pw_script_insert(app, path, text, err);
+    if (code != PW_OK)
+        return code;
+    pw_lesson_title(text, app->ui.lesson.title, sizeof app->ui.lesson.title);
+    app->ui.lesson.steps = pw_lesson_steps(text);
+    app->ui.lesson.step = 0;
+    app->ui.lesson.read = true; /* the first `say` begins step 1 */
+    app->ui.lesson.waiting = false;
+    app->ui.lesson.text[0] = '\0';
+    return PW_OK;
+}
+
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
     struct pw_app *app = ctx;
-    char *text;
+    struct pw_str path = {0};
     enum pw_code code = pw_args_limit(&pw_ui_cmd_present, args, 0, 1, err);
     if (code != PW_OK)
         return code;
@@ -60,19 +74,10 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         return list(app, err);
     if (app->ui.snap->state.run != PW_RUN_IDLE)
         return pw_fail(err, PW_EUSER, "present: training is running; 'stop' it first");
-    code = read_lesson(pw_args_word(args, 0), &text, err);
-    if (code != PW_OK)
-        return code;
-    code = pw_script_insert(app, pw_args_word(args, 0), text, err);
-    if (code == PW_OK) {
-        pw_lesson_title(text, app->ui.lesson.title, sizeof app->ui.lesson.title);
-        app->ui.lesson.steps = pw_lesson_steps(text);
-        app->ui.lesson.step = 0;
-        app->ui.lesson.read = true; /* the first `say` begins step 1 */
-        app->ui.lesson.waiting = false;
-        app->ui.lesson.text[0] = '\0';
-    }
-    free(text);
+    code = pw_lesson_path(pw_args_word(args, 0), &path, err);
+    if (code == PW_OK)
+        code = pw_app_read(app, path.s, PW_LESSON_BYTES, begin, err);
+    pw_str_fini(&path);
     return code;
 }
 
