@@ -157,9 +157,13 @@ static enum pw_code run_program(const char *path, const char *const *words, unsi
 enum pw_code pw_child_run(const char *const *args, void (*each)(void *arg, const char *line), void *arg,
                           int *status, char *why, struct pw_err *err)
 {
-    const char *words[MAX_WORDS + 1];
+    const char *words[MAX_WORDS + 1], prefix[] = "pewter: ";
+    size_t n = sizeof prefix - 1;
     name_first(words, args);
-    return run_program("/proc/self/exe", words, 0, each, arg, status, why, err);
+    enum pw_code code = run_program("/proc/self/exe", words, 0, each, arg, status, why, err);
+    if (code == PW_OK && strncmp(why, prefix, n) == 0) /* the caller's message gets its own */
+        memmove(why, why + n, strlen(why + n) + 1);
+    return code;
 }
 
 /* Appends the path of a program in PATH. False: there is none. */

@@ -12,8 +12,8 @@
 #define PW_CHILD_WHY 512 /* bytes of a message */
 
 /* Run it and wait. Calls each(arg, line) for every line that it prints; NULL: no calls. *status is that of
- * waitpid; why [PW_CHILD_WHY] gets the last line of its messages. The child gets SIGTERM when the calling
- * thread ends. */
+ * waitpid; why [PW_CHILD_WHY] gets the last line of its messages, without "pewter: ". The child gets SIGTERM
+ * when the calling thread ends. */
 enum pw_code pw_child_run(const char *const *args, void (*each)(void *arg, const char *line), void *arg,
                           int *status, char *why, struct pw_err *err);
 /* Run another program likewise: words [0] is its name, which is looked up in PATH. It is killed after

@@ -62,7 +62,6 @@ static enum pw_code run_script(const char *script, const char *place,
     enum pw_code code = pw_child_run(args, each, arg, &status, text, err);
     if (code != PW_OK || (WIFEXITED(status) && WEXITSTATUS(status) == 0))
         return code;
-    why += strncmp(why, "pewter: ", 8) == 0 ? 8 : 0;
     why += strncmp(why, "check: ", 7) == 0 ? 7 : 0;
     return pw_fail(err, PW_EUSER, "%s%.300s", place, why);
 }

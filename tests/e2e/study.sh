@@ -123,6 +123,7 @@ sed -i 's/t5(buckets=8)/t5(buckets=7777777)/' "$XDG_STATE_HOME/pewter/studies/br
 refuse '1 runs failed' run broken
 check "status of a study with a failure" study status broken
 said '^2 of at most 3 runs done, 0 running, 1 failed'
+check "the reason without the program's name" [ "$(grep -c 'pewter:' out)" -eq 0 ]
 said '^failed: t5 buckets=7777777, copy .*, seed 101: .*buckets'
 
 # ---- damaged results are computed again, not believed
