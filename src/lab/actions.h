@@ -136,6 +136,8 @@ void pw_lab_warn_of_length(struct pw_lab *lab, const struct pw_replica *arm);
 enum pw_code pw_lab_tune(struct pw_lab *lab, struct pw_replica *arm, const char *text, struct pw_err *err);
 /* Give an arm the parameters of another arm's encoding, which must be the same encoding of the same shape. */
 enum pw_code pw_lab_transplant(struct pw_lab *lab, struct pw_replica *arm, int from, struct pw_err *err);
+/* Give learned entries that training never read the values of the nearest trained one (model/untrained.h). */
+enum pw_code pw_lab_fill_untrained(struct pw_lab *lab, struct pw_replica *arm, struct pw_err *err);
 /* Change the optimiser settings of an arm, from the next step on. trains=adapter gives its models a low-rank
  * adapter, unless they have one. Fails if memory does not suffice for that or for a larger batch, or if they
  * have one of another rank. */

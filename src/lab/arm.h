@@ -25,7 +25,7 @@ enum pw_altered {
     PW_ALTERED_OPTIM,      /* the optimiser or schedule changed during training */
     PW_ALTERED_HEADS,      /* a step ran with ablated heads */
     PW_ALTERED_TUNED,      /* options of the encoding were tuned during training */
-    PW_ALTERED_TRANSPLANT, /* received the learned parameters of another arm's encoding */
+    PW_ALTERED_TRANSPLANT, /* learned parameters of the encoding were replaced */
     PW_ALTERED_FILE,       /* weights loaded from a file */
     PW_ALTERED_TABLE       /* the encoding's table loaded from a file */
 };

@@ -63,7 +63,7 @@ static void add_setting(struct pw_why_state *s, const struct pw_model *m, const 
     c->use = use;
     c->undo = undo;
     pw_text_copy(c->name, sizeof c->name, text);
-    snprintf(c->line, sizeof c->line, "fork; tune %s", text);
+    snprintf(c->line, sizeof c->line, "fork choose=on; tune %s", text);
 }
 
 static void add_number(struct pw_why_state *s, const struct pw_model *m, const char *cause, bool undo,
@@ -165,7 +165,7 @@ static void add_head(struct pw_why_state *s, const struct pw_config *cfg, int he
     c->undo = restore;
     snprintf(which, sizeof which, "%d.%d", head / cfg->heads, head % cfg->heads);
     snprintf(name, sizeof name, "head %s %s", which, restore ? "restored" : "ablated");
-    snprintf(c->line, sizeof c->line, "fork; %s %s", restore ? "restore" : "ablate", which);
+    snprintf(c->line, sizeof c->line, "fork choose=on; %s %s", restore ? "restore" : "ablate", which);
     pw_text_copy(c->name, sizeof c->name, name);
 }
 
@@ -197,7 +197,7 @@ static void add_heads(struct pw_why_state *s, const struct pw_model *m)
     struct pw_why_candidate *c = pw_why_add(s, PW_WHY_RESTORE, "heads that are switched off");
     c->undo = true;
     pw_text_copy(c->name, sizeof c->name, "all heads restored");
-    pw_text_copy(c->line, sizeof c->line, "fork; restore");
+    pw_text_copy(c->line, sizeof c->line, "fork choose=on; restore");
 }
 
 void pw_why_list(struct pw_why_state *s, const struct pw_probe_in *in)

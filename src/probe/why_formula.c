@@ -80,8 +80,8 @@ static void add_formula(struct pw_why_state *s, const struct pw_model *m, const 
         pw_text_copy(c->name, sizeof c->name, name);
         pw_str_clear(&text);
         pw_pe_print(&use, &text);
-        if (strlen(pw_str_text(&text)) + 6 < sizeof c->line)
-            snprintf(c->line, sizeof c->line, "fork %.150s", pw_str_text(&text));
+        if (strlen(pw_str_text(&text)) + 16 < sizeof c->line)
+            snprintf(c->line, sizeof c->line, "fork %.143s choose=on", pw_str_text(&text));
     }
     pw_str_fini(&text);
 }

@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "model/untrained.h"
 #include "probe/why.h"
 
 /* Counts of the positions and distances that a model has seen in training. */
@@ -53,83 +54,18 @@ struct pw_why_seen pw_why_unseen(const struct pw_model *m, int tokens)
 
 /* ---- entries that were never trained */
 
-/* The learned entry that position or distance n reads; -1: the encoding has no such entries. */
-static int entry_of(const struct pw_model *m, int n)
-{
-    const struct pw_pe_use_opts *use = pw_model_pe(m);
-    const struct pw_config *cfg = pw_model_config(m);
-    const struct pw_pe *pe = use->pe;
-    if (pe->param == NULL || !cfg->causal)
-        return -1;
-    if ((pe->uses & PW_PE_BIAS) != 0)
-        return pe->index(use->o.bytes, cfg, pw_pe_stretched(use, n));
-    if ((pe->uses & PW_PE_KEYS) != 0) {
-        int reach = pe->reach(use->o.bytes);
-        return n < reach ? n : reach;
-    }
-    if ((pe->uses & PW_PE_ADDED) != 0 && pw_pe_adds(pe) == 1 && pe->by[0] == PW_PE_BY_POSITION)
-        return n + (int)use->tune.offset;
-    return -1;
-}
-
-/* Copies entry `from` over entry `to` in each layer of the encoding's one tensor. */
-static void copy_entry(float *values, const struct pw_param *p, int from, int to)
-{
-    int layers = p->layers > 0 ? p->layers : 1;
-    for (int l = 0; l < layers; l++) {
-        float *layer = values + (size_t)l * (size_t)p->rows * (size_t)p->cols;
-        memcpy(layer + (size_t)to * (size_t)p->cols, layer + (size_t)from * (size_t)p->cols,
-               (size_t)p->cols * sizeof *layer);
-    }
-}
-
-/* Replaces the untrained entries that a sequence of `tokens` tokens reads. Returns their number. */
-static int clamp_entries(float *values, const struct pw_model *m, const struct pw_param *p,
-                         const struct counts *c, int tokens)
-{
-    bool by_position = (pw_model_pe(m)->pe->uses & PW_PE_ADDED) != 0;
-    const int64_t *seen = by_position ? c->rows : c->pairs;
-    bool *trained = pw_alloc((size_t)p->rows, sizeof *trained);
-    int n = 0, nearest = -1;
-    for (int i = 0; i < pw_model_config(m)->context; i++) {
-        int entry = entry_of(m, i);
-        if (entry < p->rows)
-            trained[entry] = trained[entry] || seen[i] > 0;
-    }
-    for (int i = 0; i < tokens; i++) {
-        int entry = entry_of(m, i);
-        if (entry >= p->rows)
-            continue;
-        if (trained[entry]) {
-            nearest = entry;
-        } else if (nearest >= 0) {
-            copy_entry(values, p, nearest, entry);
-            trained[entry] = true;
-            nearest = entry;
-            n++;
-        }
-    }
-    free(trained);
-    return n;
-}
-
 static void add_clamped(struct pw_why_state *s, struct pw_model *m)
 {
     int n;
-    const struct pw_param *p = pw_model_pe_params(m, &n);
-    if (n != 1 || entry_of(m, 0) < 0)
-        return;
-    struct counts c = read_counts(m);
-    float *values = pw_alloc(pw_param_count(p), sizeof *values);
-    pw_model_read(m, values, p->offset, pw_param_count(p));
-    if (c.steps > 0 && clamp_entries(values, m, p, &c, s->tokens) > 0) {
+    float *values = pw_model_clamp_untrained(m, &n);
+    if (n > 0) {
         struct pw_why_candidate *x = pw_why_add(s, PW_WHY_VALUES, "learned values that were never trained");
         pw_text_copy(x->name, sizeof x->name, "untrained clamped");
+        pw_text_copy(x->line, sizeof x->line, "fork choose=on; transplant nearest");
         x->values = values;
-        values = NULL;
+    } else {
+        free(values);
     }
-    free(values);
-    free_counts(&c);
 }
 
 /* ---- values of another arm */
@@ -159,7 +95,7 @@ static void add_values_of(struct pw_why_state *s, const struct pw_model *m,
         pw_why_add(s, PW_WHY_VALUES, "learned values of the encoding, by another arm");
     snprintf(text, sizeof text, "values of arm %d", other->arm);
     pw_text_copy(c->name, sizeof c->name, text);
-    snprintf(c->line, sizeof c->line, "fork; transplant %d", other->arm);
+    snprintf(c->line, sizeof c->line, "fork choose=on; transplant %d", other->arm);
     c->values = pw_alloc(size, sizeof *c->values);
     pw_model_read(other->model, c->values, p->offset, size);
 }

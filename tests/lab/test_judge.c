@@ -124,7 +124,7 @@ static void test_altered(void **state)
     bench_must(&b, judge);
     bench_must(&b, "race t5,t5 seeds=2; transplant 2 arm=1; train; eval samples=4");
     refuse(&b, "judge lengths task=\"copy rsc\" steps=3 seeds=2 samples=4 pes=t5,t5",
-           "arm 1: its encoding was transplanted from another arm");
+           "arm 1: the learned values of its encoding were replaced");
     bench_must(&b, "race t5,t5 seeds=2; train; eval samples=4"); /* after a restart they match the study */
     bench_must(&b, "judge lengths task=\"copy rsc\" steps=3 seeds=2 samples=4 pes=t5,t5");
     bench_close(&b);

@@ -173,6 +173,50 @@ static void test_transplant(void **state)
     bench_close(&b);
 }
 
+/* Learned entries that training never read get the values of the nearest trained one, and nothing else
+ * changes. Sequences of sorting have at most 18 tokens here, so the buckets of longer distances are
+ * untrained. */
+static void test_transplant_nearest(void **state)
+{
+    static const struct {
+        const char *line, *why;
+    } refused[] = {{"transplant nearest arm=2", "none has no learned entries"},
+                   {"transplant nearest arm=3", "arm 3 was not trained yet"},
+                   {"transplant nearer", "'nearer' is neither the number of an arm nor 'nearest'"}};
+    struct bench b;
+    int n, changed = 0;
+    (void)state;
+    bench_open(&b, 2, false);
+    bench_must(&b, "task sort lengths=2..8; race \"t5 distance=64\",none; train 10; arm add t5");
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        bench_run(&b, refused[i].line);
+        assert_non_null(strstr(b.error, refused[i].why));
+    }
+    float *before = all_of(&b);
+    bench_must(&b, "transplant nearest arm=1");
+    float *after = all_of(&b);
+    const struct pw_param *p = pw_model_params(model_of(&b, 1), &n);
+    size_t size = pw_model_size(model_of(&b, 1)), at = p[n - 1].offset;
+    int rows = p[n - 1].rows, cols = p[n - 1].cols;
+    for (size_t i = 0; i < size; i++)
+        if (i < at || i >= at + (size_t)(rows * cols))
+            assert_true(after[i] == before[i]);
+    for (int row = 0; row < rows; row++) {
+        bool same =
+            memcmp(after + at + row * cols, before + at + row * cols, (size_t)cols * sizeof *after) == 0;
+        if (same)
+            continue;
+        assert_memory_equal(after + at + row * cols, after + at + (row - 1) * cols,
+                            (size_t)cols * sizeof *after);
+        changed++;
+    }
+    assert_true(changed > 0 && changed < rows / 2);
+    free(before);
+    free(after);
+    bench_must(&b, "train 3");
+    bench_close(&b);
+}
+
 /* Relative keys have a tensor in each layer: all are transplanted. */
 static void test_transplant_of_layers(void **state)
 {
@@ -278,6 +322,7 @@ int main(void)
                                        cmocka_unit_test(test_places),
                                        cmocka_unit_test(test_lives_on),
                                        cmocka_unit_test(test_transplant),
+                                       cmocka_unit_test(test_transplant_nearest),
                                        cmocka_unit_test(test_transplant_of_layers),
                                        cmocka_unit_test(test_transplant_of_tensors),
                                        cmocka_unit_test(test_ends_measuring),

@@ -1,33 +1,40 @@
 /* fork - copy the current arm with its weights, moments and batches, optionally with another encoding. */
-#include <string.h>
-
 #include "lab/actions.h"
 #include "lab/encodings.h"
 
 extern const struct pw_command pw_cmd_fork;
 
-/* restart=on|off belongs to the command, as in `pe`; all other keys belong to the encoding. */
+struct options {
+    bool restart, choose;
+};
+
+/* Its options belong to the command, as in `pe`; all other keys belong to the encoding. */
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
-    bool restart = true;
+    static const char *const own[] = {"restart", "choose", NULL};
+    struct options o;
     int id;
     struct pw_str text = {0};
-    if (args->n > 0 && args->words[0].key != NULL)
-        return pw_fail(err, PW_EUSER, "usage: %s; the encoding comes first", pw_cmd_fork.usage);
-    const char *restarting = pw_args_key(args, "restart");
-    enum pw_code code = pw_encoding_words(args, 0, (const char *const[]){"restart", NULL}, &text, err);
-    if (code == PW_OK && restarting != NULL)
-        code = pw_opt_set(pw_cmd_fork.opts, &restart, "fork", "restart", restarting, err);
+    bool named = pw_args_words(args) > 0;
+    pw_opt_defaults(pw_cmd_fork.opts, &o);
+    enum pw_code code = pw_encoding_words(args, 0, own, &text, err);
+    if (code == PW_OK && !named && text.len > 0)
+        code = pw_fail(err, PW_EUSER, "usage: %s; options of an encoding need its name", pw_cmd_fork.usage);
+    for (int i = 0; own[i] != NULL && code == PW_OK; i++)
+        if (pw_args_key(args, own[i]) != NULL)
+            code = pw_opt_set(pw_cmd_fork.opts, &o, "fork", own[i], pw_args_key(args, own[i]), err);
     if (code == PW_OK)
-        code = pw_lab_fork(ctx, args->n > 0 ? pw_str_text(&text) : NULL, restart, &id, err);
+        code = pw_lab_fork(ctx, named ? pw_str_text(&text) : NULL, o.restart, &id, err);
     if (code == PW_OK) {
         const struct pw_replica *arm = pw_lab_arm(ctx, id);
         pw_str_clear(&text);
         pw_encoding_shown(&text, &arm->pe);
         pw_lab_note(ctx, "arm %d: fork of %d @ %lld, %s", id, arm->parent, (long long)arm->parent_step,
                     pw_str_text(&text));
-        if (args->n > 0)
+        if (named)
             pw_lab_note_encoding(ctx, arm);
+        if (o.choose)
+            code = pw_lab_choose_arm(ctx, id, err);
     }
     pw_str_fini(&text);
     return code;
@@ -35,9 +42,14 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 
 static const struct pw_opt opts[] = {{.name = "restart",
                                       .type = PW_OPT_SWITCH,
-                                      .offset = 0,
+                                      .offset = offsetof(struct options, restart),
                                       .def = "on",
                                       .help = "restart the learning-rate schedule (with a new encoding)"},
+                                     {.name = "choose",
+                                      .type = PW_OPT_SWITCH,
+                                      .offset = offsetof(struct options, choose),
+                                      .def = "off",
+                                      .help = "make the copy the current arm"},
                                      {.name = NULL}};
 
 const struct pw_command pw_cmd_fork = {

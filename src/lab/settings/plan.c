@@ -200,7 +200,7 @@ static enum pw_code same_throughout(const struct pw_replica *a, struct pw_err *e
                                       [PW_ALTERED_HEADS] = "heads were off during training",
                                       [PW_ALTERED_TUNED] = "its encoding was tuned during training",
                                       [PW_ALTERED_TRANSPLANT] =
-                                          "its encoding was transplanted from another arm",
+                                          "the learned values of its encoding were replaced",
                                       [PW_ALTERED_FILE] = "its weights come from a file",
                                       [PW_ALTERED_TABLE] = "its table of biases comes from a file"};
     const char *what = a->swaps > 0 ? "its encoding was swapped" : how[a->altered];

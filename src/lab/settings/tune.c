@@ -1,11 +1,13 @@
-/* tune.c - surgery on a resident model: change its encoding's options, or replace its learned bias by another
- * arm's. All other weights are kept. An option is checked on the first replica's encoding, whose shape all
- * share, so either all change or none. */
+/* tune.c - surgery on a resident model: change its encoding's options, or replace its learned values by
+ * another arm's, or untrained ones by trained ones. All other weights are kept. An option is checked on the
+ * first replica's encoding, whose shape all share, so either all change or none. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
 #include "lab/train/train.h"
+#include "model/untrained.h"
 
 static void emit_tuned_arm(struct pw_lab *lab, const struct pw_replica *arm)
 {
@@ -106,6 +108,45 @@ enum pw_code pw_lab_transplant(struct pw_lab *lab, struct pw_replica *arm, int f
     pw_lab_alter(lab, arm->id, PW_ALTERED_TRANSPLANT);
     pw_lab_note(lab, "arm %d: %s %s of arm %d now; all other weights stay", arm->id, name,
                 what.n == 1 ? "is that" : "are those", from);
+    emit_tuned_arm(lab, arm);
+    return PW_OK;
+}
+
+enum pw_code pw_lab_fill_untrained(struct pw_lab *lab, struct pw_replica *arm, struct pw_err *err)
+{
+    struct own own = own_of(arm->model);
+    struct pw_replica *a;
+    char name[96];
+    int n;
+    enum pw_code code = PW_OK;
+    float *values = pw_model_clamp_untrained(arm->model, &n);
+    bool has_entries = values != NULL || n < 0;
+    free(values);
+    if (!has_entries)
+        return pw_fail(err, PW_EUSER,
+                       "transplant nearest: %s has no learned entries of positions or distances",
+                       arm->pe.pe->name);
+    if (n <= 0)
+        return pw_fail(err, PW_EUSER,
+                       n < 0 ? "transplant nearest: arm %d was not trained yet"
+                             : "transplant nearest: all entries that arm %d can read were trained",
+                       arm->id);
+    pw_lab_end_checks(lab);
+    for (int r = 1; code == PW_OK && (a = pw_lab_replica(lab, arm->id, r)) != NULL; r++) {
+        int of_replica;
+        values = pw_model_clamp_untrained(a->model, &of_replica);
+        if (values != NULL)
+            code = pw_model_put_encoding(a->model, values, err);
+        free(values);
+    }
+    if (code != PW_OK)
+        return code;
+    name_own(name, &own);
+    pw_lab_alter(lab, arm->id, PW_ALTERED_TRANSPLANT);
+    pw_lab_note(
+        lab,
+        "arm %d: entries of %s that training never read: %d; each has the nearest trained one's values now",
+        arm->id, name, n);
     emit_tuned_arm(lab, arm);
     return PW_OK;
 }

@@ -49,7 +49,7 @@ static enum pw_code list(struct pw_app *app, struct pw_err *err)
     return code;
 }
 
-static enum pw_code begin(struct pw_app *app, const char *path, char *text, struct pw_err *err)
+static enum pw_code begin_lesson(struct pw_app *app, const char *path, char *text, struct pw_err *err)
 {
     enum pw_code code = pw_script_insert(app, path, text, err);
     if (code != PW_OK)
@@ -76,7 +76,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         return pw_fail(err, PW_EUSER, "present: training is running; 'stop' it first");
     code = pw_lesson_path(pw_args_word(args, 0), &path, err);
     if (code == PW_OK)
-        code = pw_app_read(app, path.s, PW_LESSON_BYTES, begin, err);
+        code = pw_app_read(app, path.s, PW_LESSON_BYTES, begin_lesson, err);
     pw_str_fini(&path);
     return code;
 }
