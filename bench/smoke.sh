@@ -68,7 +68,7 @@ grep -qE '^\| 2 \| 30 \| 7 \| half shared \| 100\.0 \| 6\.[0-9] \|' <<<"$out" ||
 
 # The cost of studies: a cell, and many cells.
 out=$("$study" "$pewter" cells=10 lengths=4 steps=5)
-[ "$(grep -cE '^\| .* \| [0-9]+\.[0-9]{3} \| (s|s / s) \|$' <<<"$out")" -eq 4 ] || fail "four rows were due: $out"
+[ "$(grep -cE '^\| .* \| -?[0-9]+\.[0-9]{2,3} \| (s|%) \|$' <<<"$out")" -eq 6 ] || fail "six rows were due: $out"
 
 # The cost of the screen: an idle workbench sends no bytes.
 if command -v python3 >/dev/null; then
