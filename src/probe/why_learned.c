@@ -17,38 +17,21 @@
 #include "model/untrained.h"
 #include "probe/why.h"
 
-/* Counts of the positions and distances that a model has seen in training. */
-struct counts {
-    int64_t steps, *pairs, *rows; /* [context] */
-};
-
-static struct counts read_counts(const struct pw_model *m)
-{
-    size_t context = (size_t)pw_model_config(m)->context;
-    struct counts c = {.pairs = pw_alloc(context, sizeof *c.pairs),
-                       .rows = pw_alloc(context, sizeof *c.rows)};
-    c.steps = pw_model_seen(m, c.pairs, c.rows);
-    return c;
-}
-
-static void free_counts(struct counts *c)
-{
-    free(c->pairs);
-    free(c->rows);
-}
-
 struct pw_why_seen pw_why_unseen(const struct pw_model *m, int tokens)
 {
-    struct counts c = read_counts(m);
-    struct pw_why_seen seen = {.steps = c.steps};
-    for (int i = 0; c.steps > 0 && i < pw_model_config(m)->context; i++) {
-        if (c.rows[i] > 0)
+    int context = pw_model_config(m)->context;
+    int64_t *pairs = pw_alloc((size_t)context, sizeof *pairs),
+            *rows = pw_alloc((size_t)context, sizeof *rows);
+    struct pw_why_seen seen = {.steps = pw_model_seen(m, pairs, rows)};
+    for (int i = 0; seen.steps > 0 && i < context; i++) {
+        if (rows[i] > 0)
             seen.longest = i + 1;
-        if (i < tokens && c.pairs[i] == 0 && seen.distances++ == 0)
+        if (i < tokens && pairs[i] == 0 && seen.distances++ == 0)
             seen.first = i;
-        seen.positions += i < tokens && c.rows[i] == 0;
+        seen.positions += i < tokens && rows[i] == 0;
     }
-    free_counts(&c);
+    free(pairs);
+    free(rows);
     return seen;
 }
 

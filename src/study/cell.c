@@ -15,6 +15,14 @@ static void add_encoding(struct pw_str *out, const char *encoding)
         pw_str_add(out, "pe %s\n", encoding);
 }
 
+int pw_study_arm_width(const struct pw_study *s)
+{
+    int width = 8;
+    for (int arm = 0; arm < s->n_arms; arm++)
+        width = pw_text_cells(s->arms[arm]) > width ? pw_text_cells(s->arms[arm]) : width;
+    return width;
+}
+
 const char *pw_study_model_of(const struct pw_study *s, int arm)
 {
     return s->models.items[arm / s->races.n / s->optims.n];

@@ -97,6 +97,14 @@ void pw_study_cell_path(struct pw_str *out, const char *folder, const char *id, 
     pw_str_add(out, "%s/cells/%s%s", folder, id, ending);
 }
 
+void pw_study_cell_unlink(const char *folder, const char *id, const char *ending)
+{
+    struct pw_str path = {0};
+    pw_study_cell_path(&path, folder, id, ending);
+    unlink(path.s);
+    pw_str_fini(&path);
+}
+
 int pw_study_lock(const char *path, struct pw_err *err)
 {
     char text[24];

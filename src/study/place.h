@@ -28,6 +28,8 @@ enum pw_code pw_study_open(struct pw_study *s, const char *folder, char **text, 
 /* Append the path of a file of a cell: ending is ".json", ".safetensors", ".txt", ".lock" or
  * ".pewter". */
 void pw_study_cell_path(struct pw_str *out, const char *folder, const char *id, const char *ending);
+/* Remove this file, if it is there. */
+void pw_study_cell_unlink(const char *folder, const char *id, const char *ending);
 /* Lock a file, and write the process number into it. Returns the descriptor, which keeps the lock until it
  * and its copies in child processes are closed; -1: another process has it; -2: failed, see err. */
 int pw_study_lock(const char *path, struct pw_err *err);

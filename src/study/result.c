@@ -89,20 +89,21 @@ static void read_event(struct pw_result_reader *reader, const cJSON *o)
     }
 }
 
-/* Most lines are steps, so they are not parsed. The last one has the operations of all steps, also of those
- * that an earlier process computed. */
-static bool take_step(struct pw_result *r, const char *line)
+/* Most lines are steps, so they are not parsed as JSON. */
+bool pw_result_step(const char *line, const char *member, double *value)
 {
-    const char *value = strstr(line, "\"flops\":");
-    if (value == NULL || strstr(line, "\"kind\":\"step\"") == NULL)
+    char key[24];
+    snprintf(key, sizeof key, "\"%s\":", member);
+    const char *at = strstr(line, key);
+    if (at == NULL || strstr(line, "\"kind\":\"step\"") == NULL)
         return false;
-    r->operations = strtod(value + strlen("\"flops\":"), NULL);
+    *value = strtod(at + strlen(key), NULL);
     return true;
 }
 
 void pw_result_line(struct pw_result_reader *reader, const char *line)
 {
-    if (take_step(reader->r, line))
+    if (pw_result_step(line, "flops", &reader->r->operations)) /* of all steps, also of earlier processes */
         return;
     static const char *const kinds[] = {"\"kind\":\"lab\"", "\"kind\":\"eval\"", "\"kind\":\"digest\""};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)

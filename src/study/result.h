@@ -35,6 +35,9 @@ struct pw_result_reader {
 };
 void pw_result_line(struct pw_result_reader *reader, const char *line);
 
+/* Read a number of a line with a step; false: it is another line, and *value stays as it is. */
+bool pw_result_step(const char *line, const char *member, double *value);
+
 /* Write and read cells/ID.json. Reading fails with PW_EUSER for a file that is not a result of this cell. */
 enum pw_code pw_result_write(const char *folder, const struct pw_result *r, struct pw_err *err);
 enum pw_code pw_result_read(struct pw_result *r, const char *folder, const char *id, struct pw_err *err);

@@ -41,6 +41,20 @@ static enum pw_code run_script(struct computing *c, const char *script, int *sta
 
 /* ---- a session of an earlier process */
 
+/* Calls take(arg, e) for the recorded events, until it returns false. A session that can't be opened has
+ * none. */
+static void each_event(const char *session, bool (*take)(void *arg, struct pw_event *e), void *arg)
+{
+    struct pw_err err;
+    struct pw_record *r;
+    struct pw_record_info info;
+    if (pw_record_open(&r, session, &err) != PW_OK)
+        return;
+    pw_record_info(r, &info);
+    pw_record_events(r, 1, info.last, take, arg, &err);
+    pw_record_close(r);
+}
+
 /* Looks for the command `train`. */
 static bool take_command(void *arg, struct pw_event *e)
 {
@@ -54,17 +68,10 @@ static bool take_command(void *arg, struct pw_event *e)
 static bool continues(const struct computing *c)
 {
     struct stat st;
-    struct pw_err err;
-    struct pw_record *r;
-    struct pw_record_info info;
     bool trains = false;
     if (stat(c->session.s, &st) != 0)
         return false;
-    if (pw_record_open(&r, c->session.s, &err) == PW_OK) {
-        pw_record_info(r, &info);
-        pw_record_events(r, 1, info.last, take_command, &trains, &err);
-        pw_record_close(r);
-    }
+    each_event(c->session.s, take_command, &trains);
     if (!trains)
         pw_session_remove(c->session.s);
     return trains;
@@ -75,21 +82,6 @@ static bool take_step(void *arg, struct pw_event *e)
     if (e->kind == PW_EV_STEP)
         *(double *)arg = e->u.step.flops;
     return true;
-}
-
-/* The operations of a session whose last step an earlier process computed. */
-static double operations_of(const char *session)
-{
-    struct pw_err err;
-    struct pw_record *r;
-    struct pw_record_info info;
-    double operations = 0.0;
-    if (pw_record_open(&r, session, &err) == PW_OK) {
-        pw_record_info(r, &info);
-        pw_record_events(r, 1, info.last, take_step, &operations, &err);
-        pw_record_close(r);
-    }
-    return operations;
 }
 
 /* ---- the cell */
@@ -138,8 +130,8 @@ static enum pw_study_cell_end train(struct computing *c, const struct pw_study *
         return PW_CELL_INTERRUPTED;
     if (WEXITSTATUS(status) != 0)
         return PW_CELL_FAILED;
-    if (c->reader.r->operations == 0.0)
-        c->reader.r->operations = operations_of(c->session.s);
+    if (c->reader.r->operations == 0.0) /* an earlier process computed the last step */
+        each_event(c->session.s, take_step, &c->reader.r->operations);
     if (c->reader.r->n > 0 && c->reader.r->digest[0] != '\0' && c->reader.r->steps > 0)
         return PW_CELL_DONE;
     snprintf(why, PW_CHILD_WHY, "it printed no evaluation");
@@ -177,13 +169,9 @@ void pw_study_cell_tidy(const char *folder, const char *id)
     struct pw_str path = {0};
     pw_study_cell_path(&path, folder, id, ".pewter");
     pw_session_remove(path.s);
-    pw_str_clear(&path);
-    pw_study_cell_path(&path, folder, id, ".txt");
-    unlink(path.s);
-    pw_str_clear(&path);
-    pw_study_cell_path(&path, folder, id, ".lock");
-    unlink(path.s); /* a process that takes the lock then looks for the result next */
     pw_str_fini(&path);
+    pw_study_cell_unlink(folder, id, ".txt");
+    pw_study_cell_unlink(folder, id, ".lock"); /* a process that takes it then looks for the result next */
 }
 
 enum pw_study_cell_end pw_study_cell_run(const char *folder, const struct pw_study *s,

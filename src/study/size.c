@@ -1,12 +1,10 @@
 #include "study/size.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
 
 #include "base/clock.h"
-#include "study/child.h"
+#include "study/result.h"
+#include "study/try.h"
 
 #define WARM 4 /* the first steps take memory, so they don't count */
 
@@ -19,10 +17,8 @@ struct clock {
 static void take_step(void *arg, const char *line)
 {
     struct clock *c = arg;
-    const char *time = strstr(line, "\"time\":");
-    if (time == NULL || strstr(line, "\"kind\":\"step\"") == NULL)
+    if (!pw_result_step(line, "time", &c->last))
         return;
-    c->last = strtod(time + strlen("\"time\":"), NULL);
     if (++c->n == WARM)
         c->warm = c->last;
 }
@@ -32,23 +28,17 @@ enum pw_code pw_study_measure(const struct pw_study *s, int arm, int task, int t
 {
     struct pw_str script = {0};
     struct clock clock = {0};
-    char number[12], why[PW_CHILD_WHY];
-    int status = 0;
+    char place[160];
     pw_study_cell_setup(s, arm, task, 0, &script);
     pw_str_add(&script, "train %d\n", PW_STUDY_MEASURED);
     pw_study_cell_measure(s, &script);
-    snprintf(number, sizeof number, "%d", threads);
-    const char *const args[] = {"--no-session", "--threads", number, "--json", "-c", script.s, NULL};
+    snprintf(place, sizeof place, "%.60s with task %.60s: ", s->arms[arm], s->tasks.items[task]);
     double begin = pw_now();
-    enum pw_code code = pw_child_run(args, take_step, &clock, &status, why, err);
+    enum pw_code code = pw_study_ask(script.s, threads, place, take_step, &clock, err);
     double wall = pw_now() - begin;
     pw_str_fini(&script);
-    if (code == PW_OK && (!WIFEXITED(status) || WEXITSTATUS(status) != 0))
-        code =
-            pw_fail(err, PW_EUSER, "%.60s with task %.60s: %.300s", s->arms[arm], s->tasks.items[task], why);
     if (code == PW_OK && clock.n <= WARM)
-        code = pw_fail(err, PW_EUSER, "%.60s with task %.60s: too few steps to measure", s->arms[arm],
-                       s->tasks.items[task]);
+        code = pw_fail(err, PW_EUSER, "%stoo few steps to measure", place);
     if (code != PW_OK)
         return code;
     time->step = (clock.last - clock.warm) / (clock.n - WARM);

@@ -188,13 +188,10 @@ static enum pw_code submit_next(struct pw_submitting *x, const char *jobs, struc
 /* Removes what a cell that failed left, so that its next failure is seen as one. */
 static void forget_failure(const struct pw_submitting *x, int cell)
 {
-    static const char *const endings[] = {".txt", ".json"}; /* the result can't be read */
-    for (size_t i = 0; i < 2 && x->r.state[cell] == PW_CELL_BROKEN; i++) {
-        struct pw_str path = {0};
-        pw_study_cell_path(&path, x->folder, x->r.cells[cell].id, endings[i]);
-        unlink(path.s);
-        pw_str_fini(&path);
-    }
+    if (x->r.state[cell] != PW_CELL_BROKEN)
+        return;
+    pw_study_cell_unlink(x->folder, x->r.cells[cell].id, ".txt");
+    pw_study_cell_unlink(x->folder, x->r.cells[cell].id, ".json"); /* the result can't be read */
 }
 
 /* Submits the wanted cells from number `from`, as many as an array may have. Returns in *to the first that is

@@ -66,6 +66,9 @@ struct pw_study_cell {
     char id[PW_STUDY_ID];
 };
 
+/* The width in character cells of the longest name of an arm, at least 8: for the first column of tables. */
+int pw_study_arm_width(const struct pw_study *s);
+
 /* Read the text of a study. On failure *s is empty. pw_study_fini frees the members. */
 enum pw_code pw_study_read(struct pw_study *s, const char *text, struct pw_err *err);
 void pw_study_fini(struct pw_study *s);

@@ -52,13 +52,13 @@ static void add_check(struct pw_str *out, const struct pw_study *s, int arm, int
     pw_str_fini(&name);
 }
 
-/* Runs a script without a session. place: in front of a message; "": the script's lines name it. */
-static enum pw_code run_script(const char *script, const char *place,
-                               void (*each)(void *arg, const char *line), void *arg, struct pw_err *err)
+enum pw_code pw_study_ask(const char *script, int threads, const char *place,
+                          void (*each)(void *arg, const char *line), void *arg, struct pw_err *err)
 {
-    char text[PW_CHILD_WHY], *why = text;
+    char text[PW_CHILD_WHY], *why = text, number[12];
     int status;
-    const char *const args[] = {"--no-session", "--threads", "1", "--json", "-c", script, NULL};
+    snprintf(number, sizeof number, "%d", threads);
+    const char *const args[] = {"--no-session", "--threads", number, "--json", "-c", script, NULL};
     enum pw_code code = pw_child_run(args, each, arg, &status, text, err);
     if (code != PW_OK || (WIFEXITED(status) && WEXITSTATUS(status) == 0))
         return code;
@@ -72,7 +72,7 @@ static enum pw_code try_lines(const struct pw_study *s, int arm, int task, struc
     char place[160];
     pw_study_cell_setup(s, arm, task, 0, &script);
     snprintf(place, sizeof place, "%.60s with task %.60s: ", s->arms[arm], s->tasks.items[task]);
-    enum pw_code code = run_script(script.s, place, NULL, NULL, err);
+    enum pw_code code = pw_study_ask(script.s, 1, place, NULL, NULL, err);
     pw_str_fini(&script);
     return code;
 }
@@ -90,7 +90,7 @@ enum pw_code pw_study_try(const struct pw_study *s, struct pw_err *err)
                 add_check(&checks, s, arm, task, false);
         }
         if (code == PW_OK && checks.len > 0)
-            code = run_script(checks.s, "", NULL, NULL, err);
+            code = pw_study_ask(checks.s, 1, "", NULL, NULL, err);
         pw_str_fini(&checks);
     }
     return code;
@@ -139,7 +139,7 @@ enum pw_code pw_study_work_of(const struct pw_study *s, int task, struct pw_stud
         c.work[c.n++] = &work[arm];
     }
     if (c.n > 0)
-        code = run_script(checks.s, "", take_finding, &c, err);
+        code = pw_study_ask(checks.s, 1, "", take_finding, &c, err);
     pw_str_fini(&checks);
     if (code == PW_OK && c.at < c.n)
         code = pw_fail(err, PW_EUSER, "task %.60s: its work can't be counted", s->tasks.items[task]);

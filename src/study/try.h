@@ -4,6 +4,11 @@
 #define PW_STUDY_TRY_H
 #include "study/study.h"
 
+/* Run a script in a pewter without a session. each(arg, line) gets its events as JSON; NULL: no calls. Fails
+ * with PW_EUSER and its message, behind `place`; "": the script's lines name their place. */
+enum pw_code pw_study_ask(const char *script, int threads, const char *place,
+                          void (*each)(void *arg, const char *line), void *arg, struct pw_err *err);
+
 /* Does pewter accept the lines of every arm and task? A mistake should show before hours of training. Fails
  * with PW_EUSER for the first that it refuses; the message names arm and task. Memory is not tested for
  * large models. */

@@ -286,7 +286,7 @@ static enum pw_code draw_or_compute(struct pw_app *app, struct figure *g, struct
 {
     const struct pw_snapshot *s = g->moment != NULL ? g->moment : app->ui.snap;
     const struct pw_finding_view *v =
-        strcmp(pw_figure_names[g->o.pane], "findings") == 0 ? pw_watching_finding(app, g->o.finding) : NULL;
+        g->o.pane - 1 == PW_PANE_FINDINGS ? pw_watching_finding(app, g->o.finding) : NULL;
     bool later = v == NULL && compute_first(app, g->line, &g->o, err);
     enum pw_code code =
         later       ? PW_OK

@@ -35,12 +35,18 @@ struct pw_probing {
 
 /* ---- data that a probe requests */
 
-static int sequence(void *arg, int length, int64_t index, int *tokens, int cap, int *n_prompt)
+/* A test sample of the first task; the caller frees its tokens. */
+static struct pw_sample test_sample(struct pw_lab *lab, int length, int64_t index)
 {
-    struct pw_lab *lab = arg;
     int most = pw_taskset_tokens_at(&lab->tasks, 0, length);
     struct pw_sample x = {.tokens = pw_alloc((size_t)most, sizeof(int)), .cap = most};
     pw_taskset_sample(&lab->tasks, lab->seed, PW_SPLIT_TEST, (uint64_t)index, 0, length, &x);
+    return x;
+}
+
+static int sequence(void *arg, int length, int64_t index, int *tokens, int cap, int *n_prompt)
+{
+    struct pw_sample x = test_sample(arg, length, index);
     int T = x.n - 1 <= cap ? x.n - 1 : 0;
     memcpy(tokens, x.tokens, (size_t)T * sizeof *tokens);
     *n_prompt = x.n_prompt;
@@ -51,9 +57,8 @@ static int sequence(void *arg, int length, int64_t index, int *tokens, int cap, 
 static int pointers(void *arg, int length, int64_t index, int (*gold)[2], int cap)
 {
     struct pw_lab *lab = arg;
-    int most = pw_taskset_tokens_at(&lab->tasks, 0, length), n = 0;
-    struct pw_sample x = {.tokens = pw_alloc((size_t)most, sizeof(int)), .cap = most};
-    pw_taskset_sample(&lab->tasks, lab->seed, PW_SPLIT_TEST, (uint64_t)index, 0, length, &x);
+    struct pw_sample x = test_sample(lab, length, index);
+    int n = 0;
     int *at = pw_alloc((size_t)x.n_prompt, sizeof *at);
     for (int k = 0; x.n_prompt + k < x.n; k++)
         for (int i = 0, keys = pw_taskset_pointers(&lab->tasks, &x, k, at); i < keys && n < cap; i++, n++) {

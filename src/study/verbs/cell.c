@@ -8,22 +8,15 @@ struct options {
     char backend[64];
 };
 
-static const char *const automatic[] = {"auto", NULL};
-static const struct pw_opt table[] = {{.name = "threads",
-                                       .type = PW_OPT_INT,
-                                       .offset = offsetof(struct options, threads),
-                                       .def = "auto",
-                                       .min = 1,
-                                       .max = 1024,
-                                       .choices = automatic,
-                                       .help = "threads; auto: all processors"},
-                                      {.name = "backend",
-                                       .type = PW_OPT_TEXT,
-                                       .offset = offsetof(struct options, backend),
-                                       .def = "cpu",
-                                       .size = sizeof((struct options *)0)->backend,
-                                       .help = "as the option --backend"},
-                                      {.name = NULL}};
+static const struct pw_opt table[] = {
+    PW_STUDY_AUTO(threads, PW_STUDY_THREADS, "threads; auto: all processors"),
+    {.name = "backend",
+     .type = PW_OPT_TEXT,
+     .offset = offsetof(struct options, backend),
+     .def = "cpu",
+     .size = sizeof((struct options *)0)->backend,
+     .help = "as the option --backend"},
+    {.name = NULL}};
 
 /* The line for the log of the job. */
 static void print_end(const struct pw_study_call *call, enum pw_study_cell_end end)

@@ -14,19 +14,15 @@ struct options {
     int scale; /* index in pw_study_scales */
 };
 
-static const struct pw_opt table[] = {{.name = "ready",
-                                       .type = PW_OPT_TEXT,
-                                       .offset = offsetof(struct options, ready),
-                                       .def = "",
-                                       .size = sizeof((struct options *)0)->ready,
-                                       .help = "a study that comes with pewter; 'study ready' lists them"},
-                                      {.name = "scale",
-                                       .type = PW_OPT_CHOICE,
-                                       .offset = offsetof(struct options, scale),
-                                       .def = "toy",
-                                       .choices = pw_study_scales,
-                                       .help = "which statements of two scales are kept"},
-                                      {.name = NULL}};
+static const struct pw_opt table[] = {
+    PW_STUDY_TEXT(ready, "a study that comes with pewter; 'study ready' lists them"),
+    {.name = "scale",
+     .type = PW_OPT_CHOICE,
+     .offset = offsetof(struct options, scale),
+     .def = "toy",
+     .choices = pw_study_scales,
+     .help = "which statements of two scales are kept"},
+    {.name = NULL}};
 
 /* The text of a study: a ready one, a file, if there is one of this name, else the words themselves. */
 static enum pw_code text_of(struct pw_str *text, const char *ready, int n, char **words, struct pw_err *err)

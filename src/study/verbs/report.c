@@ -6,13 +6,8 @@ struct options {
     char out[1024];
 };
 
-static const struct pw_opt table[] = {{.name = "out",
-                                       .type = PW_OPT_TEXT,
-                                       .offset = offsetof(struct options, out),
-                                       .def = "",
-                                       .size = sizeof((struct options *)0)->out,
-                                       .help = "folder for report.html, report.txt, cells.csv and pictures"},
-                                      {.name = NULL}};
+static const struct pw_opt table[] = {
+    PW_STUDY_TEXT(out, "folder for report.html, report.txt, cells.csv and pictures"), {.name = NULL}};
 
 static enum pw_code run(const struct pw_study_call *call, struct pw_err *err)
 {

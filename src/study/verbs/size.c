@@ -34,7 +34,7 @@ static const struct pw_opt table[] = {{.name = "measure",
                                        .offset = offsetof(struct options, threads),
                                        .def = "1",
                                        .min = 1,
-                                       .max = 1024,
+                                       .max = PW_STUDY_THREADS,
                                        .help = "threads of each run, with measure=on"},
                                       {.name = NULL}};
 
@@ -63,12 +63,10 @@ static enum pw_code size_task(const struct pw_study_call *call, const struct pw_
 {
     const struct options *o = call->opts;
     struct pw_study_work work[PW_STUDY_ARMS];
-    int width = 8;
+    int width = pw_study_arm_width(s);
     enum pw_code code = pw_study_work_of(s, task, work, err);
     if (code != PW_OK)
         return code;
-    for (int arm = 0; arm < s->n_arms; arm++)
-        width = pw_text_cells(s->arms[arm]) > width ? pw_text_cells(s->arms[arm]) : width;
     fprintf(call->out, "%s\n  %*s  %11s %15s %8s %12s %12s%s\n", s->tasks.items[task], width, "",
             "parameters", "operations/step", "MiB", "steps", "operations",
             o->measure ? "   s/step    s/run" : "");

@@ -12,11 +12,7 @@
  * cell. */
 static void print_cells(FILE *out, const struct pw_results *r, int task)
 {
-    int seeds = pw_results_seeds(r, task), width = 8;
-    for (int arm = 0; arm < r->s->n_arms; arm++) {
-        int n = pw_text_cells(r->s->arms[arm]);
-        width = n > width ? n : width;
-    }
+    int seeds = pw_results_seeds(r, task), width = pw_study_arm_width(r->s);
     for (int arm = 0; arm < r->s->n_arms; arm++) {
         fprintf(out, "  %s%*s  ", r->s->arms[arm], width - pw_text_cells(r->s->arms[arm]), "");
         for (int seed = 0; seed < r->s->seeds_max; seed++) {

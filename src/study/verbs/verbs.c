@@ -17,6 +17,8 @@ static const struct pw_study_verb *const verbs[] = {
 };
 #define N_VERBS ((int)(sizeof verbs / sizeof *verbs))
 
+const char *const pw_study_automatic[] = {"auto", NULL};
+
 static const struct pw_study_verb *find(const char *name, struct pw_err *err)
 {
     const char *names[N_VERBS + 1] = {NULL}, *near;

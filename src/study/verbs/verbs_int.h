@@ -16,6 +16,20 @@ struct pw_study_call {
     FILE *out;
 };
 
+/* Rows of option tables. struct options is the verb's own. */
+#define PW_STUDY_AUTO(member, most, text)                                                                    \
+    {                                                                                                        \
+        .name = #member, .type = PW_OPT_INT, .offset = offsetof(struct options, member), .def = "auto",      \
+        .min = 1, .max = (most), .choices = pw_study_automatic, .help = (text)                               \
+    }
+#define PW_STUDY_TEXT(member, text)                                                                          \
+    {                                                                                                        \
+        .name = #member, .type = PW_OPT_TEXT, .offset = offsetof(struct options, member), .def = "",         \
+        .size = sizeof((struct options *)0)->member, .help = (text)                                          \
+    }
+#define PW_STUDY_THREADS 1024                  /* most threads of a cell */
+extern const char *const pw_study_automatic[]; /* "auto" is 0 */
+
 struct pw_study_verb {
     const char *name;
     const char *words; /* words behind the name of the study, for messages: "TEXT or FILE"; NULL: none */

@@ -15,13 +15,8 @@ struct options {
     char out[1024];
 };
 
-static const struct pw_opt table[] = {{.name = "out",
-                                       .type = PW_OPT_TEXT,
-                                       .offset = offsetof(struct options, out),
-                                       .def = "",
-                                       .size = sizeof((struct options *)0)->out,
-                                       .help = "folder for ARM.safetensors, ARM-2.safetensors and so on"},
-                                      {.name = NULL}};
+static const struct pw_opt table[] = {
+    PW_STUDY_TEXT(out, "folder for ARM.safetensors, ARM-2.safetensors and so on"), {.name = NULL}};
 
 /* Appends the arm's encoding without options: "t5"; with the number of the arm, if an arm before has it. */
 static void add_name(struct pw_str *out, const struct pw_study *s, int arm)
