@@ -50,9 +50,8 @@ static const struct pw_opt table[] = {{.name = "on",
 
 /* ---- this machine */
 
-static enum pw_code run_here(const struct pw_study_call *call, const struct options *o, struct pw_err *err)
+static enum pw_code check_here(const struct options *o, struct pw_err *err)
 {
-    struct pw_study_run how = {.jobs = o->jobs, .threads = o->threads, .out = call->out};
     const char *other = o->partition[0] != '\0' ? "partition"
                         : o->account[0] != '\0' ? "account"
                         : o->time[0] != '\0'    ? "time"
@@ -60,10 +59,15 @@ static enum pw_code run_here(const struct pw_study_call *call, const struct opti
                         : o->cells != 1         ? "cells"
                         : o->follow             ? "follow"
                                                 : NULL;
+    return other == NULL ? PW_OK
+                         : pw_fail(err, PW_EUSER,
+                                   "run: %s= needs on=slurm; of on=local allowed are jobs=, threads=", other);
+}
+
+static enum pw_code run_here(const struct pw_study_call *call, const struct options *o, struct pw_err *err)
+{
+    struct pw_study_run how = {.jobs = o->jobs, .threads = o->threads, .out = call->out};
     int failed = 0;
-    if (other != NULL)
-        return pw_fail(err, PW_EUSER,
-                       "run: %s= needs on=slurm; of on=local allowed are jobs=, threads=", other);
     enum pw_code code = pw_study_run(call->folder, &how, &failed, err);
     if (code == PW_OK && failed > 0)
         return pw_fail(err, PW_EUSER, "%d runs failed; 'study status' says why", failed);
@@ -89,6 +93,18 @@ static const char *given(const char *text)
     return text[0] != '\0' ? text : NULL;
 }
 
+static enum pw_code check_there(const struct options *o, struct pw_err *err)
+{
+    if (o->jobs != 0)
+        return pw_fail(
+            err, PW_EUSER,
+            "run: jobs= needs on=local; of on=slurm allowed are partition=, account=, time=, gpus=, "
+            "threads=, cells=");
+    if (o->time[0] != '\0' && !is_limit(o->time))
+        return pw_fail(err, PW_EUSER, "run: time=%s: allowed are minutes, such as 90, or H:MM:SS", o->time);
+    return PW_OK;
+}
+
 static enum pw_code run_there(const struct pw_study_call *call, const struct options *o, struct pw_err *err)
 {
     struct pw_slurm_options how = {.partition = given(o->partition),
@@ -98,14 +114,13 @@ static enum pw_code run_there(const struct pw_study_call *call, const struct opt
                                    .threads = o->threads,
                                    .cells = o->cells,
                                    .follows = o->follow};
-    if (o->jobs != 0)
-        return pw_fail(
-            err, PW_EUSER,
-            "run: jobs= needs on=local; of on=slurm allowed are partition=, account=, time=, gpus=, "
-            "threads=, cells=");
-    if (how.time != NULL && !is_limit(how.time))
-        return pw_fail(err, PW_EUSER, "run: time=%s: allowed are minutes, such as 90, or H:MM:SS", o->time);
     return pw_slurm_run(call->folder, &how, call->out, err);
+}
+
+static enum pw_code check(const struct pw_study_call *call, struct pw_err *err)
+{
+    const struct options *o = call->opts;
+    return o->on == SLURM ? check_there(o, err) : check_here(o, err);
 }
 
 static enum pw_code run(const struct pw_study_call *call, struct pw_err *err)
@@ -115,4 +130,4 @@ static enum pw_code run(const struct pw_study_call *call, struct pw_err *err)
 }
 
 const struct pw_study_verb pw_study_verb_run = {
-    .name = "run", .opts = table, .opts_size = sizeof(struct options), .run = run};
+    .name = "run", .opts = table, .opts_size = sizeof(struct options), .check = check, .run = run};

@@ -63,7 +63,8 @@ static enum pw_code set(const struct pw_study_verb *v, void *opts, const char *w
                    allowed[0] != '\0' ? allowed : "no options");
 }
 
-enum pw_code pw_study_verb(int n, char **words, FILE *out, struct pw_err *err)
+/* Reads the words, and runs the verb if `out` is not NULL. */
+static enum pw_code read_words(int n, char **words, FILE *out, struct pw_err *err)
 {
     const struct pw_study_verb *v = find(n > 0 ? words[0] : "", err);
     char folder[PW_STUDY_PATH];
@@ -90,9 +91,21 @@ enum pw_code pw_study_verb(int n, char **words, FILE *out, struct pw_err *err)
         if (code == PW_OK && other)
             rest[call.n++] = words[i];
     }
-    if (code == PW_OK)
+    if (code == PW_OK && v->check != NULL)
+        code = v->check(&call, err);
+    if (code == PW_OK && out != NULL)
         code = v->run(&call, err);
     free(rest);
     free(opts);
     return code;
+}
+
+enum pw_code pw_study_verb(int n, char **words, FILE *out, struct pw_err *err)
+{
+    return read_words(n, words, out, err);
+}
+
+enum pw_code pw_study_verb_check(int n, char **words, struct pw_err *err)
+{
+    return read_words(n, words, NULL, err);
 }

@@ -37,6 +37,8 @@ struct pw_study_verb {
     bool hidden;       /* for scripts; not in messages that list the verbs */
     const struct pw_opt *opts; /* its options KEY=VALUE; NULL: none */
     size_t opts_size;          /* sizeof their struct */
+    /* Fails for options that do not go together, before run; NULL: any do. */
+    enum pw_code (*check)(const struct pw_study_call *call, struct pw_err *err);
     enum pw_code (*run)(const struct pw_study_call *call, struct pw_err *err);
 };
 

@@ -104,8 +104,9 @@ static enum pw_code start_run(struct pw_app *app, const struct words *w, struct 
     int status = 0;
     for (int i = 0; i < w->n; i++)
         args[i + 1] = w->word[i];
-    enum pw_code code = w->n < 2 ? pw_fail(err, PW_EUSER, "study run: the name of the study is missing")
-                                 : pw_study_folder(folder, w->word[1], err);
+    enum pw_code code = pw_study_verb_check(w->n, (char **)w->word, err); /* later words go to a file */
+    if (code == PW_OK)
+        code = pw_study_folder(folder, w->word[1], err);
     if (code != PW_OK)
         return code;
     if (!app->screen) {
