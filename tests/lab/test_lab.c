@@ -295,6 +295,7 @@ static void test_bad_commands(void **state)
         {"arm add", "usage"},
         {"fork t6", "t6"},
         {"fork restart=off", "usage: fork"},
+        {"fork choose=on base=3", "usage: fork"},
         {"fork t5 rotary", "option=value"},
         {"fork t5 buckets=1", "buckets=1"},
         {"fork rotary restart=2", "restart=2"},

@@ -15,11 +15,12 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     struct options o;
     int id;
     struct pw_str text = {0};
-    bool named = pw_args_words(args) > 0;
+    bool named = args->n > 0 && args->words[0].key == NULL;
+    bool only_choose = args->n == 1 && pw_args_key(args, "choose") != NULL;
+    if (args->n > 0 && !named && !only_choose)
+        return pw_fail(err, PW_EUSER, "usage: %s; the encoding comes first", pw_cmd_fork.usage);
     pw_opt_defaults(pw_cmd_fork.opts, &o);
     enum pw_code code = pw_encoding_words(args, 0, own, &text, err);
-    if (code == PW_OK && !named && text.len > 0)
-        code = pw_fail(err, PW_EUSER, "usage: %s; options of an encoding need its name", pw_cmd_fork.usage);
     for (int i = 0; own[i] != NULL && code == PW_OK; i++)
         if (pw_args_key(args, own[i]) != NULL)
             code = pw_opt_set(pw_cmd_fork.opts, &o, "fork", own[i], pw_args_key(args, own[i]), err);
