@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/argmax.h"
+#include "probe/pattern.h"
 #include "probe/probe.h"
 
 #define END_MARK 1
@@ -107,30 +109,10 @@ static enum pw_code begin_transplant(struct pw_probing_at *p, struct pw_err *err
 /* Returns true if every token of the answer, and the end mark, is the most probable one. */
 static bool all_right(const struct state *s, int T, int n_prompt, int V)
 {
-    for (int t = n_prompt - 1; t < T; t++) {
-        const float *row = s->logits + (size_t)t * V;
-        int best = 0;
-        for (int i = 1; i < V; i++)
-            best = row[i] > row[best] ? i : best;
-        if (best != (t + 1 < T ? s->tokens[t + 1] : END_MARK))
+    for (int t = n_prompt - 1; t < T; t++)
+        if (pw_argmax(s->logits + (size_t)t * V, V) != (t + 1 < T ? s->tokens[t + 1] : END_MARK))
             return false;
-    }
     return true;
-}
-
-/* z [T,D] = the donor's pattern times the receiver's values. */
-static void mix(struct state *s, int T, const struct pw_config *a, const struct pw_config *b)
-{
-    const float *P = s->probs + ((size_t)s->from.layer * a->heads + s->from.head) * T * T;
-    int D = b->head_width;
-    for (int t = 0; t < T; t++)
-        for (int d = 0; d < D; d++) {
-            double sum = 0;
-            for (int j = 0; j < T; j++)
-                sum += (double)P[t * T + j] *
-                       (double)s->v[(((size_t)s->to.layer * T + j) * b->heads + s->to.head) * D + d];
-            s->z[t * D + d] = (float)sum;
-        }
 }
 
 static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
@@ -156,7 +138,8 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
     }
     if (code == PW_OK) {
         s->right[RECEIVER][at] += all_right(s, T, n_prompt, b->vocab);
-        mix(s, T, a, b);
+        pw_pattern_apply(s->z, s->probs + ((size_t)s->from.layer * a->heads + s->from.head) * T * T,
+                         s->v + (size_t)s->to.layer * T * b->heads * b->head_width, T, s->to.head, b);
         code = pw_model_inspect(
             receiver, s->tokens, T,
             &(struct pw_inspection){.logits = s->logits, .patches = &patch, .n_patches = 1}, err);

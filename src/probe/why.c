@@ -109,7 +109,9 @@ static enum pw_code begin_why(struct pw_probing_at *p, struct pw_err *err)
     if (pw_why_has_gold(in, length))
         s->gold = pw_alloc((size_t)(cfg->layers * cfg->heads), sizeof *s->gold);
     s->first = pw_alloc((size_t)n, sizeof *s->first);
-    pw_why_list(s, in);
+    code = pw_why_list(s, in, err);
+    if (code != PW_OK)
+        return code;
     add_pass(p, 0, length, 0, n);
     add_shorter(p, length);
     for (int k = 1; k < s->n; k++)
@@ -212,14 +214,13 @@ static enum pw_code unit(struct pw_probing_at *p, int u, struct pw_err *err)
         return PW_OK;
     if (pass == s->n_passes - 4 || pass == s->n_passes - 3)
         return measure(s, in, x, pass == s->n_passes - 3, err);
-    enum pw_code code = pw_why_change(s, in, candidate, err);
-    if (code != PW_OK)
-        return code;
     const int *scored;
     const struct pw_batch *b = in->samples(in->arg, x->length, x->first + from, n < PART ? n : PART, &scored);
     int *choices = pw_alloc((size_t)b->n_scored, sizeof *choices);
-    code = pw_why_answer(s, in, x->length, x->first + from, b, scored, choices, err);
-    if (code == PW_EUSER && candidate > 0) { /* fewer learned rows are left than the samples have tokens */
+    enum pw_code code = pw_why_change(s, in, candidate, err);
+    if (code == PW_OK)
+        code = pw_why_answer(s, in, x->length, x->first + from, b, scored, choices, err);
+    if (code == PW_EUSER && candidate > 0) { /* such as fewer learned rows than the samples have tokens */
         s->list[candidate].refused = true;
         code = PW_OK;
     }
@@ -251,6 +252,9 @@ static void fini(struct pw_probing_at *p)
         free(s->list[k].values);
     for (int i = 0; i < s->n_passes; i++)
         free(s->passes[i].right);
+    for (int i = 0; i < s->n_others; i++)
+        pw_model_destroy(s->other[i].model);
+    free(s->other);
     free(s->list);
     free(s->passes);
     free(s->place);
@@ -266,16 +270,14 @@ const struct pw_probe pw_probe_why = {
     .source = "McNemar 1947; Holm 1979; Newcombe 1998, method 10",
     .detail =
         "Changes a copy of one model in one way at a time, on the same samples: options of the encoding, "
-        "temperature, scale\nand shift of positions, learned values that were never trained or are those of "
-        "another arm, a window of the\ndistances seen in training, heads off or on. Two kinds use the right "
-        "answer and are no causes: the end mark given,\na head pointed at the gold pointers. Ranks the "
-        "changes "
-        "by recovered exact match, with 95 % intervals and p-values\n(Holm). A cause recovers at least half "
-        "of "
-        "what is missing. The first one is measured again on further samples.\nThe arm stays unchanged; "
-        "remarks "
-        "have the commands that make an arm of a change. 'why LENGTH' is the same.\nNot tested: clamped "
-        "distances of a rotation (no operation has them), the pattern of another arm, two changes at once.",
+        "temperature, scale\nand shift of positions, learned values that were never trained, a window of the "
+        "distances seen in training, heads\noff or on; the learned values, the encoding or the attention "
+        "patterns of another arm. Two kinds use the right answer\nand are no causes: the end mark given, a "
+        "head pointed at the gold pointers. Ranks the changes by recovered exact match,\nwith 95 % intervals "
+        "and p-values (Holm). A cause recovers at least half of what is missing. The first one is measured\n"
+        "again on further samples. The arm stays unchanged; remarks have the commands that make an arm of a "
+        "change. Patterns\ndepend on the tokens, so no command makes an arm of them. 'why LENGTH' is the "
+        "same.\nNot tested: clamped distances of a rotation (no operation has them), two changes at once.",
     .opts = pw_why_settings,
     .opts_size = sizeof(struct pw_why_options),
     .takes = PW_PROBE_ARM | PW_PROBE_OTHERS | PW_PROBE_ANSWERS,

@@ -1,6 +1,7 @@
 /* why.h - private to the probe why. why.c runs passes; why_candidates.c, why_learned.c and why_formula.c list
- * what is changed, why_change.c changes the copy, why_gold.c measures and replaces attention patterns,
- * why_stats.c has the statistics, and why_report.c builds the finding. Lab thread. */
+ * what is changed, why_change.c changes the copy, why_gold.c and why_pattern.c measure and
+ * replace attention patterns, why_stats.c has the statistics, and why_report.c builds the finding. Lab
+ * thread. */
 #ifndef PW_PROBE_WHY_H
 #define PW_PROBE_WHY_H
 #include "probe/probe.h"
@@ -21,10 +22,11 @@ enum pw_why_kind {
     PW_WHY_NOTHING,
     PW_WHY_TUNE,    /* options of the encoding: use */
     PW_WHY_VALUES,  /* learned values of the encoding: values */
-    PW_WHY_SWAP,    /* another encoding without learned values: use */
+    PW_WHY_SWAP,    /* another encoding: use, and its learned values unless NULL: values */
     PW_WHY_END,     /* the end mark is given at the right place, and nowhere else */
     PW_WHY_RESTORE, /* a replaced head computes its own output again */
     PW_WHY_ABLATE,  /* a head outputs zeros */
+    PW_WHY_PATTERN, /* a head, or all heads, attend as those of another arm: other */
     PW_WHY_GOLD,    /* a head attends to the task's gold pointers */
 };
 
@@ -36,9 +38,10 @@ struct pw_why_candidate {
     char line[160];              /* the commands that make an arm with this change; "": there are none */
     bool undo;                   /* sets back what was changed since the model was made */
     struct pw_pe_use_opts use;   /* TUNE, SWAP */
-    int head;      /* RESTORE, ABLATE, GOLD: layer * heads + head; -1: all heads that are replaced */
-    float *values; /* VALUES: all parameters of the encoding; owned */
-    bool refused;  /* the model can't have it at this length */
+    int head;                    /* RESTORE, ABLATE, PATTERN, GOLD: layer * heads + head; -1: all */
+    int other;                   /* PATTERN: index into the state's other arms */
+    float *values;               /* VALUES, SWAP: all parameters of the encoding; owned */
+    bool refused;                /* the model can't have it at this length */
 };
 
 /* Samples first..first+n-1 of a length, answered with a candidate. */
@@ -46,6 +49,12 @@ struct pw_why_pass {
     int candidate, length, first, n;
     int unit;       /* the first of its units */
     uint8_t *right; /* [n] */
+};
+
+/* Another arm. The copy of its model is owned. */
+struct pw_why_other {
+    int arm;
+    struct pw_model *model;
 };
 
 enum pw_why_error { PW_WHY_EARLY, PW_WHY_LATE, PW_WHY_WRONG };
@@ -69,6 +78,8 @@ struct pw_why_state {
     int error[PW_WHY_ERRORS];
     int reference;            /* the longest shorter length that works, else the best one; 0: there is none */
     struct pw_why_gold *gold; /* [L H]; NULL: the task has no gold pointers at the length */
+    int n_others;
+    struct pw_why_other *other; /* [n_others] arms whose attention patterns are tested */
     struct pw_model *copy;
     int changed; /* candidate whose change the copy has; -1: there is no copy */
 };
@@ -97,7 +108,9 @@ struct pw_why_effect {
 
 /* ---- why_candidates.c */
 /* Lists the candidates of the subject's model for sequences of `tokens` tokens. */
-void pw_why_list(struct pw_why_state *s, const struct pw_probe_in *in);
+enum pw_code pw_why_list(struct pw_why_state *s, const struct pw_probe_in *in, struct pw_err *err);
+/* Are both the same encoding with the same settings? */
+bool pw_why_same_encoding(const struct pw_pe_use_opts *a, const struct pw_pe_use_opts *b);
 /* Adds a candidate and returns it, valid until the next call. */
 struct pw_why_candidate *pw_why_add(struct pw_why_state *s, enum pw_why_kind kind, const char *cause);
 
@@ -105,7 +118,7 @@ struct pw_why_candidate *pw_why_add(struct pw_why_state *s, enum pw_why_kind kin
 /* Counts the positions and distances of a sequence of `tokens` tokens that training did not contain. */
 struct pw_why_seen pw_why_unseen(const struct pw_model *m, int tokens);
 /* Adds: learned values that were never trained become those of the nearest trained ones; learned values of
- * other arms. */
+ * other arms; the whole encodings of other arms. */
 void pw_why_add_learned(struct pw_why_state *s, const struct pw_probe_in *in);
 
 /* ---- why_formula.c */
@@ -132,6 +145,15 @@ enum pw_code pw_why_measure_gold(struct pw_why_state *s, const struct pw_probe_i
  * end mark. */
 enum pw_code pw_why_answer_gold(struct pw_model *m, const struct pw_probe_in *in, int head, int length,
                                 int64_t index, int *choices, struct pw_err *err);
+
+/* ---- why_pattern.c */
+/* Adds the attention patterns of other arms whose models have as many layers and heads, and copies these
+ * models. */
+enum pw_code pw_why_add_patterns(struct pw_why_state *s, const struct pw_probe_in *in, struct pw_err *err);
+/* Answers sequence seq of b with such a candidate; its choices are written. scored as in probe.h. */
+enum pw_code pw_why_answer_pattern(const struct pw_why_state *s, const struct pw_why_candidate *c,
+                                   const struct pw_batch *b, const int *scored, int seq, int *choices,
+                                   struct pw_err *err);
 
 /* ---- why_stats.c */
 /* Compares two answers [n] of the same samples. The p-values are left at 1. */

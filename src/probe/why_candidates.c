@@ -26,8 +26,7 @@ struct pw_why_candidate *pw_why_add(struct pw_why_state *s, enum pw_why_kind kin
     return c;
 }
 
-/* Are both the same encoding with the same settings? */
-static bool same_encoding(const struct pw_pe_use_opts *a, const struct pw_pe_use_opts *b)
+bool pw_why_same_encoding(const struct pw_pe_use_opts *a, const struct pw_pe_use_opts *b)
 {
     struct pw_str one = {0}, other = {0};
     pw_pe_print(a, &one);
@@ -41,7 +40,7 @@ static bool same_encoding(const struct pw_pe_use_opts *a, const struct pw_pe_use
 static bool is_listed(const struct pw_why_state *s, const struct pw_pe_use_opts *use)
 {
     for (int i = 0; i < s->n; i++)
-        if (s->list[i].kind == PW_WHY_TUNE && same_encoding(&s->list[i].use, use))
+        if (s->list[i].kind == PW_WHY_TUNE && pw_why_same_encoding(&s->list[i].use, use))
             return true;
     return false;
 }
@@ -57,7 +56,7 @@ static void add_setting(struct pw_why_state *s, const struct pw_model *m, const 
     if (pw_pe_turn(&use, text, pw_model_config(m), &err) != PW_OK ||
         pw_model_may_tune(m, &use, &err) != PW_OK)
         return;
-    if (same_encoding(&use, pw_model_pe(m)) || is_listed(s, &use))
+    if (pw_why_same_encoding(&use, pw_model_pe(m)) || is_listed(s, &use))
         return;
     struct pw_why_candidate *c = pw_why_add(s, PW_WHY_TUNE, cause);
     c->use = use;
@@ -200,7 +199,7 @@ static void add_heads(struct pw_why_state *s, const struct pw_model *m)
     pw_text_copy(c->line, sizeof c->line, "fork choose=on; restore");
 }
 
-void pw_why_list(struct pw_why_state *s, const struct pw_probe_in *in)
+enum pw_code pw_why_list(struct pw_why_state *s, const struct pw_probe_in *in, struct pw_err *err)
 {
     const struct pw_model *m = in->subject[0].model;
     struct pw_why_candidate *c;
@@ -215,6 +214,8 @@ void pw_why_list(struct pw_why_state *s, const struct pw_probe_in *in)
     pw_why_add_learned(s, in);
     pw_why_add_formulas(s, m);
     add_heads(s, m);
-    if (s->gold != NULL)
+    enum pw_code code = pw_why_add_patterns(s, in, err);
+    if (code == PW_OK && s->gold != NULL)
         add_pointed(s, pw_model_config(m));
+    return code;
 }

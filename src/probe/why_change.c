@@ -47,6 +47,8 @@ enum pw_code pw_why_change(struct pw_why_state *s, const struct pw_probe_in *in,
         pw_model_destroy(s->copy);
         s->copy = NULL;
         code = pw_model_swap(&s->copy, from, &c->use, 0, false, err);
+        if (code == PW_OK && c->values != NULL)
+            code = pw_model_put_encoding(s->copy, c->values, err);
     } else if (s->copy == NULL)
         code = pw_model_clone(&s->copy, from, in->ops, in->be, err);
     if (code != PW_OK)
@@ -56,6 +58,7 @@ enum pw_code pw_why_change(struct pw_why_state *s, const struct pw_probe_in *in,
     case PW_WHY_NOTHING:
     case PW_WHY_END:
     case PW_WHY_SWAP:
+    case PW_WHY_PATTERN:
     case PW_WHY_GOLD: break;
     case PW_WHY_TUNE: pw_model_tune(s->copy, &c->use); break;
     case PW_WHY_VALUES: code = pw_model_put_encoding(s->copy, c->values, err); break;
@@ -109,6 +112,12 @@ enum pw_code pw_why_answer(struct pw_why_state *s, const struct pw_probe_in *in,
         for (int i = 0; gold == PW_OK && i < b->n_seqs; i++)
             gold = pw_why_answer_gold(s->copy, in, c->head, length, first + i, choices + scored[i], err);
         return gold;
+    }
+    if (c->kind == PW_WHY_PATTERN) {
+        enum pw_code pattern = PW_OK;
+        for (int i = 0; pattern == PW_OK && i < b->n_seqs; i++)
+            pattern = pw_why_answer_pattern(s, c, b, scored, i, choices, err);
+        return pattern;
     }
     enum pw_code code = pw_model_eval(s->copy, b, choices, NULL, err);
     if (c->kind != PW_WHY_END)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/argmax.h"
 #include "probe/why.h"
 
 enum { MOST_PAIRS = 1024 }; /* pointers of a sample; the rest is not counted */
@@ -129,14 +130,6 @@ static void point_head(float *out, const struct sample *x, const float *v, const
     }
 }
 
-static int top_of(const float *logits, int V)
-{
-    int best = 0;
-    for (int i = 1; i < V; i++)
-        best = logits[i] > logits[best] ? i : best;
-    return best;
-}
-
 enum pw_code pw_why_answer_gold(struct pw_model *m, const struct pw_probe_in *in, int head, int length,
                                 int64_t index, int *choices, struct pw_err *err)
 {
@@ -159,7 +152,7 @@ enum pw_code pw_why_answer_gold(struct pw_model *m, const struct pw_probe_in *in
                                 err);
     }
     for (int t = x.n_prompt - 1; code == PW_OK && t < x.T; t++)
-        choices[t - x.n_prompt + 1] = top_of(logits + (size_t)t * V, V);
+        choices[t - x.n_prompt + 1] = pw_argmax(logits + (size_t)t * V, V);
     free(v);
     free(out);
     free(logits);

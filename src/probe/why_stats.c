@@ -57,16 +57,21 @@ bool pw_why_is_oracle(const struct pw_why_candidate *c)
     return c->kind == PW_WHY_END || c->kind == PW_WHY_GOLD;
 }
 
-/* Is candidate a before b? Of two that recover as much, undoing a change is the simpler explanation, and
- * being told the answer is the weaker one. */
+/* How weak a candidate is as an explanation, among those that recover as much: undoing a change is the
+ * simplest one; patterns of another arm repair everything that acts before the attention; an oracle says
+ * least. */
+static int weakness(const struct pw_why_candidate *c)
+{
+    return c->undo ? 0 : pw_why_is_oracle(c) ? 3 : c->kind == PW_WHY_PATTERN ? 2 : 1;
+}
+
+/* Is candidate a before b? */
 static bool is_before(const struct pw_why_state *s, const struct pw_why_effect *e, int a, int b)
 {
     int more = (e[a].fixed - e[a].broken) - (e[b].fixed - e[b].broken);
     if (more != 0)
         return more > 0;
-    if (s->list[a].undo != s->list[b].undo)
-        return s->list[a].undo;
-    return pw_why_is_oracle(&s->list[b]) && !pw_why_is_oracle(&s->list[a]);
+    return weakness(&s->list[a]) < weakness(&s->list[b]);
 }
 
 int pw_why_rank(int *order, const struct pw_why_state *s, const struct pw_why_effect *e)

@@ -90,6 +90,15 @@ static void clamp_buckets(const struct pw_model *m, float *weights)
                (size_t)p->cols * sizeof *weights);
 }
 
+/* A head of the last layer reads other tokens: its queries have the opposite sign. Nothing but another arm's
+ * pattern can repair that. */
+static void turn_queries(const struct pw_model *m, float *weights)
+{
+    const struct pw_param *p = tensor(m, "layers.1.attn.q.weight");
+    for (size_t i = 0; i < pw_param_count(p); i++)
+        weights[p->offset + i] = -weights[p->offset + i];
+}
+
 /* The last layer's MLP adds nothing: no candidate can repair that. */
 static void cut_mlp(const struct pw_model *m, float *weights)
 {
@@ -109,6 +118,8 @@ static const struct plant plants[] = {
     {1, "tune distance=5", "tune distance=16", NULL, "cause 1: option distance of the encoding: "},
     {1, "", "", clamp_buckets, "cause 1: learned values of the encoding, by another arm: 'values of arm 7'"},
     {1, "ablate 1.1", "restore", NULL, "cause 1: head that is switched off: 'head 1.1 restored'"},
+    {1, "", "", turn_queries, "cause 1: attention patterns, by another arm: 'patterns of arm 7'"},
+    {1, "pe none", "pe t5; transplant 7", NULL, "cause 1: encoding of another arm: 'encoding of arm 7'"},
     {2, "tune offset=3", "tune off", NULL, "cause 1: shifted positions: 'offset=0'"},
     {3, "", "", shift_rows, "cause 1: shifted positions: 'offset=2'"},
     {3, "ablate 0.1,0.2", "restore", NULL, "cause 1: heads that are switched off: 'all heads restored'"},

@@ -274,8 +274,12 @@ static void give_others(struct pw_lab *lab, struct pw_probing *p)
         for (int i = 0; i < p->in.n; i++)
             measured = measured || p->subjects[i].arm == id;
         if (arm != NULL && !measured)
-            p->others[p->in.n_others++] = (struct pw_probe_subject){
-                .arm = id, .replica = 1, .seed = arm->seed, .step = arm->step, .model = arm->model};
+            p->others[p->in.n_others++] = (struct pw_probe_subject){.arm = id,
+                                                                    .replica = 1,
+                                                                    .seed = arm->seed,
+                                                                    .step = arm->step,
+                                                                    .parent = arm->parent,
+                                                                    .model = arm->model};
     }
 }
 

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/argmax.h"
 #include "base/maths.h"
 #include "base/rng.h"
 #include "lab/arms/arms.h"
@@ -90,15 +91,6 @@ static int draw_token(const struct pw_lab *lab, const float *p, int V)
         last = p[token] > 0.0f ? token : last;
     }
     return token < V ? token : last; /* rounding may leave a rest behind the last one */
-}
-
-static int best_of(const float *logits, int V)
-{
-    int best = 0;
-    for (int i = 1; i < V; i++)
-        if (logits[i] > logits[best])
-            best = i;
-    return best;
 }
 
 static void fill_top(const struct pw_lab *lab, struct pw_ev_token *t, const float *p, int V)
@@ -179,7 +171,7 @@ static bool choose_token(struct pw_lab *lab, const struct pw_replica *arm, struc
     pw_lab_softmax(p, logits, V, warm ? pin->temperature : 1.0);
     t->prompt = pin->id;
     t->pos = pin->n;
-    t->token = pin->n < pin->kept ? pin->tokens[pin->n] : warm ? draw_token(lab, p, V) : best_of(logits, V);
+    t->token = pin->n < pin->kept ? pin->tokens[pin->n] : warm ? draw_token(lab, p, V) : pw_argmax(logits, V);
     t->edited = pin->edited[pin->n];
     t->prob = p[t->token];
     t->logit = logits[t->token];
