@@ -26,6 +26,8 @@ enum pw_study_cell_end {
 enum pw_study_cell_end pw_study_cell_run(const char *folder, const struct pw_study *s,
                                          const struct pw_study_cell *cell, int threads, const char *backend,
                                          struct pw_err *err);
+/* The step of the checkpoint from which a cell continues; 0: it has none. */
+int64_t pw_study_cell_step(const char *folder, const char *id);
 /* Remove what a cell with a result no longer needs: its session, message and lock. */
 void pw_study_cell_tidy(const char *folder, const char *id);
 

@@ -84,6 +84,25 @@ static bool take_step(void *arg, struct pw_event *e)
     return true;
 }
 
+int64_t pw_study_cell_step(const char *folder, const char *id)
+{
+    struct pw_str path = {0};
+    struct pw_err err;
+    struct pw_record *r = NULL;
+    struct pw_record_info info;
+    struct pw_event *last = NULL;
+    pw_study_cell_path(&path, folder, id, ".pewter");
+    if (access(path.s, F_OK) == 0 && pw_record_open(&r, path.s, &err) == PW_OK) {
+        pw_record_info(r, &info);
+        last = pw_record_last(r, PW_EV_CHECKPOINT, -1, -1, info.last);
+    }
+    int64_t step = last != NULL ? last->step : 0;
+    pw_event_free(last);
+    pw_record_close(r);
+    pw_str_fini(&path);
+    return step;
+}
+
 /* ---- the cell */
 
 /* The lines after the training. The path of the weights is no part of the cell's name. */

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/file.h"
 #include "study/child.h"
 #include "study/slurm_int.h"
 
@@ -26,43 +25,6 @@ static int end_missing(struct pw_slurm *q)
     return open;
 }
 
-/* Often a cell was submitted since a user ran the study. */
-static int count_tries(const struct pw_slurm *q, const char *id)
-{
-    int n = 0;
-    for (int i = 0; i < q->n; i++) {
-        const struct pw_slurm_array *a = &q->arrays[i];
-        for (int task = 0; a->number >= q->since && a->job > 0 && task < a->n; task++)
-            n += strstr(a->cells[task], id) != NULL;
-    }
-    return n;
-}
-
-/* Gives up cells that were submitted too often without an end. */
-static enum pw_code give_up(struct pw_submitting *x, struct pw_err *err)
-{
-    static const char why[] =
-        "10 submissions ended without a result: a limit of time or memory is too low, or "
-        "its node fails; 'study run' submits it again\n";
-    int n = 0;
-    enum pw_code code = PW_OK;
-    for (int i = 0; i < x->n_wanted && code == PW_OK; i++) {
-        const char *id = x->r.cells[x->wanted[i]].id;
-        struct pw_str path = {0};
-        if (count_tries(&x->q, id) < PW_SLURM_TRIES) {
-            x->wanted[n++] = x->wanted[i];
-            continue;
-        }
-        pw_study_cell_path(&path, x->folder, id, ".txt");
-        code = pw_file_replace(path.s, why, sizeof why - 1, err);
-        pw_str_fini(&path);
-        x->r.state[x->wanted[i]] = PW_CELL_BROKEN;
-        x->r.broken++;
-    }
-    x->n_wanted = n;
-    return code;
-}
-
 /* Fills x->wanted with the cells to submit. */
 static enum pw_code choose_cells(struct pw_submitting *x, struct pw_err *err)
 {
@@ -78,7 +40,7 @@ static enum pw_code choose_cells(struct pw_submitting *x, struct pw_err *err)
     pw_slurm_mark(&x->q, &x->r);
     x->n_wanted = pw_results_wanted(&x->r, typed, x->wanted);
     if (!typed)
-        return give_up(x, err);
+        return pw_slurm_give_up(x, err);
     x->q.since = x->q.n > 0 ? x->q.arrays[x->q.n - 1].number + 1 : 1;
     x->q.stopped = false;
     return PW_OK;

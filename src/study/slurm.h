@@ -7,7 +7,8 @@
  * The folder of the study gets
  *
  *   slurm/jobs        the submissions: written as a whole, by the process that holds slurm/lock
- *   slurm/N.cells     submission N: a line for each task of the array, with the names of its cells
+ *   slurm/N.cells     submission N: a line for each task of the array, with the names of its cells; "ID@300"
+ *                     stands at step 300, from a submission before
  *   slurm/N.sh        its script, which calls `pewter study cell`
  *   slurm/N.next.sh   the script of the job that follows it
  *   slurm/N.log       the output of both
@@ -24,7 +25,7 @@
 #include "study/place.h"
 #include "study/results.h"
 
-#define PW_SLURM_TRIES 10 /* submissions of a cell after which it is given up */
+#define PW_SLURM_TRIES 10 /* submissions of a cell without progress after which it is given up */
 #define PW_SLURM_TOKEN 40
 
 /* The options of `study run NAME on=slurm`. */
@@ -47,7 +48,7 @@ struct pw_slurm_array {
     long job;                    /* its number at the scheduler; 0: not recorded */
     bool ended;                  /* it has left the queue */
     int n;                       /* tasks */
-    char **cells;                /* [n] names of cells, separated by blanks */
+    char **cells;                /* [n] names of cells as in N.cells, separated by blanks */
     enum pw_slurm_state *states; /* [n] by squeue */
     char reason[64];             /* why tasks wait */
 };
@@ -74,6 +75,8 @@ enum pw_code pw_slurm_write(const struct pw_slurm *q, const char *folder, struct
 void pw_slurm_fini(struct pw_slurm *q);
 /* Add a submission of n tasks, and write its N.cells. cells [n] are copied. */
 enum pw_code pw_slurm_add(struct pw_slurm *q, const char *folder, int n, char **cells, struct pw_err *err);
+/* Take the first cell of a line of N.cells. Returns the rest of the line; NULL: there is no cell. */
+const char *pw_slurm_next_cell(const char *line, char id[PW_STUDY_ID], int64_t *step);
 /* Append the path of a file, such as "jobs" or "3.cells". */
 void pw_slurm_path(struct pw_str *out, const char *folder, const char *file);
 /* Wait for slurm/lock, at most two minutes. Returns a descriptor that the caller closes; -1: failed. */

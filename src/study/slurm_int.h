@@ -21,6 +21,9 @@ struct pw_submitting {
  * message. */
 enum pw_code pw_slurm_program(const char *const *words, void (*each)(void *arg, const char *line), void *arg,
                               struct pw_err *err);
+/* slurm_tries.c: take cells out of the wanted ones that were submitted PW_SLURM_TRIES times without progress.
+ * They count as failed. */
+enum pw_code pw_slurm_give_up(struct pw_submitting *x, struct pw_err *err);
 /* Submit the wanted cells, and the job that follows them. A part that was submitted before a failure stays
  * submitted, and is followed, too. */
 enum pw_code pw_slurm_submit(struct pw_submitting *x, struct pw_err *err);

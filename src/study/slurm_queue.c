@@ -150,7 +150,8 @@ static void mark_task(struct pw_results *r, const struct pw_study_cell **sorted,
 {
     struct pw_study_cell key;
     const struct pw_study_cell *wanted = &key;
-    for (int n; sscanf(names, "%16s%n", key.id, &n) == 1; names += n) {
+    int64_t step;
+    while ((names = pw_slurm_next_cell(names, key.id, &step)) != NULL) {
         const struct pw_study_cell **found = bsearch(&wanted, sorted, (size_t)r->n, sizeof *sorted, by_name);
         enum pw_study_cell_state *cell = found != NULL ? &r->state[*found - r->cells] : NULL;
         if (cell == NULL || *cell == PW_CELL_THERE || *cell == PW_CELL_BROKEN)

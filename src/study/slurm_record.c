@@ -77,6 +77,18 @@ static bool each_line(char *text, bool (*each)(void *arg, const char *line), voi
     return true;
 }
 
+const char *pw_slurm_next_cell(const char *line, char id[PW_STUDY_ID], int64_t *step)
+{
+    line += strspn(line, " ");
+    size_t all = strcspn(line, " "), name = strcspn(line, " @");
+    if (all == 0 || name >= PW_STUDY_ID)
+        return NULL;
+    memcpy(id, line, name);
+    id[name] = '\0';
+    *step = name < all ? strtoll(line + name + 1, NULL, 10) : 0;
+    return line + all;
+}
+
 static bool take_cells(void *arg, const char *line)
 {
     add_task(arg, line);

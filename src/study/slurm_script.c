@@ -34,7 +34,7 @@ void pw_slurm_cells_script(struct pw_str *out, const char *program, const char *
                "trap 'stop=1; [ -z \"$child\" ] || kill -TERM \"$child\"' TERM\n"
                "for cell in $(sed -n \"${SLURM_ARRAY_TASK_ID}p\" \"$folder/slurm/%d.cells\"); do\n"
                "    [ -z \"$stop\" ] || break\n"
-               "    \"$program\" study cell \"$folder\" \"$cell\" threads=%d%s &\n"
+               "    \"$program\" study cell \"$folder\" \"${cell%%%%@*}\" threads=%d%s &\n"
                "    child=$!\n"
                "    [ -z \"$stop\" ] || kill -TERM \"$child\"\n"
                "    wait \"$child\" || status=1\n"

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "study/child.h"
+#include "study/run.h"
 #include "study/slurm_int.h"
 
 #define SECONDS     60   /* for a program of the scheduler */
@@ -204,7 +205,11 @@ static enum pw_code submit_some(struct pw_submitting *x, int from, int most, int
     for (; n < most && *to < x->n_wanted; n++) {
         struct pw_str line = {0};
         for (int i = 0; i < each && *to < x->n_wanted; i++, ++*to) {
-            pw_str_add(&line, "%s%s", i > 0 ? " " : "", x->r.cells[x->wanted[*to]].id);
+            const char *id = x->r.cells[x->wanted[*to]].id;
+            int64_t step = pw_study_cell_step(x->folder, id);
+            pw_str_add(&line, "%s%s", i > 0 ? " " : "", id);
+            if (step > 0)
+                pw_str_add(&line, "@%lld", (long long)step);
             forget_failure(x, x->wanted[*to]);
         }
         tasks[n] = line.s;

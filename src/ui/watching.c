@@ -51,7 +51,7 @@ static void hide(struct pw_app *app)
 
 /* ---- a reading, on the disk's thread */
 
-/* The first task comes first, as the newest finding; a count of running and failed cells is a remark. */
+/* The first task comes first, as the newest finding; a count of cells by their state is a remark. */
 static void make_findings(struct pw_watched *x)
 {
     const struct pw_results *r = &x->reading.r;
@@ -64,9 +64,14 @@ static void make_findings(struct pw_watched *x)
     for (int i = 0; i < report.n; i++) {
         struct pw_finding *f = &x->fresh.view[i].f;
         *f = report.findings[i];
+        char queued[32] = "";
+        if (x->reading.q.n > 0)
+            snprintf(queued, sizeof queued, "%d queued, ", r->queued);
         pw_finding_remark(
-            f, "%d of at most %d runs done, %d running, %d failed; %lld steps, %.0f s of computing", r->there,
-            r->n, r->running, r->broken, (long long)r->steps, r->seconds);
+            f, "%d of at most %d runs done, %d running, %s%d failed; %lld steps, %.0f s of computing",
+            r->there, r->n, r->running, queued, r->broken, (long long)r->steps, r->seconds);
+        if (x->reading.q.silent[0] != '\0')
+            pw_finding_remark(f, "jobs as recorded: %s", x->reading.q.silent);
     }
     report.n = 0; /* the findings belong to x now */
     pw_study_report_fini(&report);
@@ -123,6 +128,7 @@ static struct pw_disk_job job_of(struct pw_watched *x)
 enum pw_code pw_watching_begin(struct pw_app *app, const char *name, struct pw_err *err)
 {
     struct pw_watched *x = pw_alloc(1, sizeof *x);
+    x->reading.asks = true;
     enum pw_code code = pw_study_folder(x->folder, name, err);
     if (code != PW_OK) {
         free(x);

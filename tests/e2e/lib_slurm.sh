@@ -106,14 +106,24 @@ in_job() {
     grep -qz '^SLURM_JOB_ID=' "/proc/$1/environ" 2>/dev/null
 }
 
-# crash_node: kills slurmd and all processes of jobs. Some tasks are held first, and no message of a task is in flight:
+# hold_tasks: stops the processes of jobs; fails if there is none.
+hold_tasks() {
+    local pid held=1
+    for pid in $(list_processes); do
+        if in_job "$pid" && kill -STOP "$pid"; then
+            held=0
+        fi
+    done 2>/dev/null
+    return "$held"
+}
+
+# crash_node: kills slurmd and all processes of jobs, while some run. They are held first, so that none is at its end:
 # the scheduler repeats a lost message only after a minute.
 crash_node() {
     local pid
+    wait_until 30 hold_tasks
     scontrol update NodeName="$(hostname -s)" State=DRAIN Reason=crash
-    for pid in $(list_processes); do
-        ! in_job "$pid" || kill -STOP "$pid"
-    done 2>/dev/null
+    hold_tasks # those that began meanwhile
     sleep 1
     kill -9 "$NODE"
     for pid in $(list_processes); do

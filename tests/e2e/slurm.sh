@@ -88,7 +88,10 @@ check "the workbench's command refuses it, too" grep -q 'sbatch: .*[Ii]nvalid pa
 check "the workbench's command submits" "$PEWTER" -c 'study run plain on=slurm' >out 2>err
 said '^job [0-9]+: 1 cells in 1 tasks$'
 
-# ---- two studies at once; one is submitted by two processes, and its node crashes
+# ---- three studies at once; one is submitted by two processes, and their node crashes while a long cell runs
+study new long "race none; $MODEL; optim steps=8000; seeds 1"
+study run long on=slurm
+await long '^0 of at most 1 runs done, 1 running'
 study new whole "race none,t5(buckets=8),alibi; $MODEL; optim steps=200; seeds 10"
 study new more "race none,alibi; $MODEL; optim steps=40; seeds 2..4"
 SQUEUE_STATES=RUNNING "$PEWTER" study run whole on=slurm >first 2>&1 &
@@ -110,13 +113,15 @@ await whole '^([3-9]|[12][0-9]) of at most 30 runs done'
 victim=$(squeue --noheader --array --states=PENDING --format=%i --name="$(sed -n 's/token //p' "$STUDIES/whole/slurm/jobs")-3" | tail -n 1)
 scancel "$victim"
 crash_node
-sleep 2 # longer than BatchStartTimeout, so that the tasks count as lost
+sleep 12 # longer than BatchStartTimeout and MessageTimeout: younger tasks of a node that comes back count as running
 start_node
 scontrol update NodeName="$(hostname -s)" State=RESUME
 await whole '^30 of at most 30 runs done, 0 running, 0 queued, 0 failed, 0 wanted'
 await_idle whole
 touch whole.done
 wait $watch
+await long '^1 of at most 1 runs done'
+computed_once long
 computed_once whole
 same_report whole
 
@@ -169,7 +174,7 @@ sleep 1
 kill -STOP "$(trainer limit)" # so that it isn't finished before the scheduler looks at its limits, twice a minute
 scontrol update JobId="$job" EndTime=now+1
 
-# ---- meanwhile: a cell that was submitted ten times is given up, until the user submits it
+# ---- meanwhile: a cell that was submitted ten times without progress is given up, until the user submits it
 study new given "race none; $MODEL; optim steps=2; seeds 1"
 study run given on=slurm
 await given '^1 of at most 1 runs done'
@@ -177,13 +182,21 @@ await_idle given
 id=$(cat "$STUDIES/given/slurm/1.cells")
 rm "$STUDIES/given/cells/$id.json"
 for i in 2 3 4 5 6 7 8 9 10; do
-    echo "$id" >"$STUDIES/given/slurm/$i.cells"
+    echo "$id@$((i * 10))" >"$STUDIES/given/slurm/$i.cells"
     echo "ended $i 1" >>"$STUDIES/given/slurm/jobs"
 done
 check "a job that continues the study" study run given on=slurm follow=on
+said '^job [0-9]+: 1 cells in 1 tasks$' # it came further each time
+await given '^1 of at most 1 runs done'
+await_idle given
+rm "$STUDIES/given/cells/$id.json"
+for i in 2 3 4 5 6 7 8 9 10; do
+    echo "$id" >"$STUDIES/given/slurm/$i.cells"
+done
+check "a job that continues the study" study run given on=slurm follow=on
 said '^nothing to submit: 0 of at most 1 runs done, 0 running, 0 queued, 1 failed'
-status_says given '^failed: none, copy .*: 10 submissions ended without a result'
-check "a cell is given up: $(cat now)" grep -q '10 submissions' now
+status_says given '^failed: none, copy .*: 11 submissions ended without a result, and without a checkpoint after step 0: '
+check "a cell is given up: $(cat now)" grep -q '11 submissions' now
 check "the user submits it" study run given on=slurm
 await given '^1 of at most 1 runs done'
 

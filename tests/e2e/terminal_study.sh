@@ -56,4 +56,21 @@ wait_for status=0
 printf 'study new two "race none; task sort; optim steps=2; eval samples=2; seeds 1"\nstudy watch two\nshow findings\n' |
     "$PEWTER" --plain --no-session >out 2>&1 || fail "plain: status $?: $(cat out)"
 grep -q '^two: sort: 1 arms, seeds from 101 on, 0 of at most 1 runs' out || fail "not in words: $(cat out)"
+
+# Cells in the queue of a cluster. These two programs answer as its own do.
+mkdir bin
+cat >bin/sbatch <<'END'
+#!/bin/sh
+echo 77
+END
+cat >bin/squeue <<END
+#!/bin/sh
+name=\$(sed -n 's/^token //p' "$XDG_STATE_HOME/pewter/studies/two/slurm/jobs")-1
+echo "77_1|\$name|PENDING|Resources"
+END
+chmod +x bin/sbatch bin/squeue
+PATH=$WORK/bin:$PATH "$PEWTER" study run two on=slurm >out 2>&1 || fail "submit: $(cat out)"
+printf 'study watch two\nshow findings\n' | PATH=$WORK/bin:$PATH "$PEWTER" --plain --no-session >out 2>&1 ||
+    fail "plain: status $?: $(cat out)"
+grep -q '0 of at most 1 runs done, 0 running, 1 queued, 0 failed' out || fail "no queue: $(cat out)"
 echo 'made, run, watched and drawn'

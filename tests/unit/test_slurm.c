@@ -179,7 +179,7 @@ static void test_cells(void **state)
     assert_int_equal(pw_study_read(&s, "race none,t5; task sort; seeds 6", &err), PW_OK);
     pw_results_init(&r, &s);
     for (int i = 0; i < 8; i++)
-        pw_str_add(&line[i / 4], "%s%s", i % 4 > 0 ? " " : "", r.cells[i].id);
+        pw_str_add(&line[i / 4], "%s%s%s", i % 4 > 0 ? " " : "", r.cells[i].id, i % 2 > 0 ? "@300" : "");
     char *cells[] = {line[0].s, line[1].s, (char[]){"feedfeedfeedfeed"}};
     assert_int_equal(pw_slurm_add(&q, folder, 3, cells, &err), PW_OK);
     r.state[0] = PW_CELL_THERE;
@@ -205,6 +205,26 @@ static void test_cells(void **state)
     pw_study_fini(&s);
 }
 
+/* A cell of a submission, with the step at which it stands. */
+static void test_next_cell(void **state)
+{
+    char id[PW_STUDY_ID];
+    int64_t step;
+    const char *at = "0123456789abcdef@300  fedcba9876543210 ";
+    (void)state;
+    at = pw_slurm_next_cell(at, id, &step);
+    assert_non_null(at);
+    assert_string_equal(id, "0123456789abcdef");
+    assert_int_equal(step, 300);
+    at = pw_slurm_next_cell(at, id, &step);
+    assert_non_null(at);
+    assert_string_equal(id, "fedcba9876543210");
+    assert_int_equal(step, 0);
+    assert_null(pw_slurm_next_cell(at, id, &step));
+    assert_null(pw_slurm_next_cell("", id, &step));
+    assert_null(pw_slurm_next_cell("0123456789abcdef0", id, &step)); /* longer than a name */
+}
+
 static void expect(const struct pw_str *script, const char *line)
 {
     if (strstr(script->s, line) == NULL)
@@ -221,7 +241,7 @@ static void test_scripts(void **state)
     pw_slurm_cells_script(&text, "/bin/pewter", "/a b/it's $HOME", 7, &o);
     expect(&text, "\nfolder='/a b/it'\\''s $HOME'\n");
     expect(&text, "/slurm/7.cells\")");
-    expect(&text, " threads=4 backend='cuda mode=ref' &\n");
+    expect(&text, " \"${cell%%@*}\" threads=4 backend='cuda mode=ref' &\n");
     pw_str_clear(&text);
     pw_slurm_next_script(&text, "/bin/pewter", "/a", &o);
     expect(&text, "set -- \"$@\" partition='gpu'\\''s'\n");
@@ -269,8 +289,8 @@ static void test_programs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_record),  cmocka_unit_test(test_lines),    cmocka_unit_test(test_cells),
-        cmocka_unit_test(test_scripts), cmocka_unit_test(test_programs),
+        cmocka_unit_test(test_record),    cmocka_unit_test(test_lines),   cmocka_unit_test(test_cells),
+        cmocka_unit_test(test_next_cell), cmocka_unit_test(test_scripts), cmocka_unit_test(test_programs),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

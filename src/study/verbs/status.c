@@ -5,7 +5,6 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "study/report.h"
-#include "study/slurm.h"
 #include "study/verbs/verbs_int.h"
 
 /* A character for each seed: done, running, failed, missing, queued; '-' if the rule to stop needs no such
@@ -47,30 +46,22 @@ static enum pw_code run(const struct pw_study_call *call, struct pw_err *err)
 {
     const char *folder = call->folder;
     FILE *out = call->out;
-    struct pw_study_reading x = {0};
-    struct pw_slurm q;
+    struct pw_study_reading x = {.asks = true};
     char lock[PW_STUDY_PATH + 16];
-    enum pw_code code = pw_slurm_read(&q, folder, err);
-    if (code == PW_OK) {
-        pw_slurm_ask(&q, false);
-        code = pw_study_reading_open(&x, folder, err);
-    }
-    if (code != PW_OK) {
-        pw_slurm_fini(&q);
+    enum pw_code code = pw_study_reading_open(&x, folder, err);
+    if (code != PW_OK)
         return code;
-    }
-    pw_slurm_mark(&q, &x.r);
     snprintf(lock, sizeof lock, "%s/run.lock", folder);
     long pid = pw_study_locked(lock);
     int *wanted = pw_alloc((size_t)x.r.n, sizeof *wanted), n = pw_results_wanted(&x.r, false, wanted);
     fprintf(out, "%d of at most %d runs done, %d running, ", x.r.there, x.r.n, x.r.running);
-    if (q.n > 0)
+    if (x.q.n > 0)
         fprintf(out, "%d queued, ", x.r.queued);
     fprintf(out, "%d failed, %d wanted now; %lld steps, %.3g operations, %.0f s of computing\n", x.r.broken,
             n, (long long)x.r.steps, x.r.operations, x.r.seconds);
-    bool cluster = pw_slurm_print(out, &q);
+    bool cluster = pw_slurm_print(out, &x.q);
     if (x.r.there < x.r.n)
-        pw_slurm_print_ended(out, &q);
+        pw_slurm_print_ended(out, &x.q);
     if (pid != 0)
         fprintf(out, "process %ld runs it\n", pid);
     else if (n > 0 && !cluster)
@@ -80,7 +71,7 @@ static enum pw_code run(const struct pw_study_call *call, struct pw_err *err)
     for (int task = 0; task < x.s.tasks.n; task++) {
         struct pw_finding f;
         fprintf(out, "%s   (# done, * runs, %sx failed, . missing, - not needed)\n", x.s.tasks.items[task],
-                q.n > 0 ? "q queued, " : "");
+                x.q.n > 0 ? "q queued, " : "");
         print_cells(out, &x.r, task);
         pw_study_finding(&f, &x.r, "study", task);
         for (int i = 0; i < f.n_remarks; i++)
@@ -89,7 +80,6 @@ static enum pw_code run(const struct pw_study_call *call, struct pw_err *err)
     }
     print_failures(out, &x.r, folder);
     free(wanted);
-    pw_slurm_fini(&q);
     pw_study_reading_close(&x);
     return PW_OK;
 }
