@@ -53,6 +53,12 @@ static enum pw_code write_text(const char *folder, const char *text, bool fresh,
     return pw_file_commit(f, err);
 }
 
+const char *pw_study_title(const char *name)
+{
+    const char *last = strrchr(name, '/');
+    return last != NULL && last[1] != '\0' ? last + 1 : name;
+}
+
 enum pw_code pw_study_create(const char *folder, const char *text, struct pw_err *err)
 {
     char path[PW_STUDY_PATH];

@@ -18,6 +18,8 @@
 
 /* The folder of the study NAME: $XDG_STATE_HOME/pewter/studies/NAME, or NAME itself if it has a '/'. */
 enum pw_code pw_study_folder(char dst[PW_STUDY_PATH], const char *name, struct pw_err *err);
+/* The name for titles: of a path, its last part. Points into name. */
+const char *pw_study_title(const char *name);
 /* Make a study. Fails if it is there already. */
 enum pw_code pw_study_create(const char *folder, const char *text, struct pw_err *err);
 /* Replace its text. */

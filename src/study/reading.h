@@ -8,7 +8,7 @@
 #include "study/slurm.h"
 
 struct pw_study_reading {
-    bool asks; /* by the caller: cells in the queue of a cluster are told from missing ones */
+    bool asks; /* by the caller: cells in the queue of a cluster have their own state */
     struct pw_study s;
     struct pw_results r; /* those that are there */
     char *text;          /* of the study */

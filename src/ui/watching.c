@@ -134,8 +134,7 @@ enum pw_code pw_watching_begin(struct pw_app *app, const char *name, struct pw_e
         free(x);
         return code;
     }
-    const char *last = strrchr(name, '/');
-    pw_text_copy(x->name, sizeof x->name, last != NULL && last[1] != '\0' ? last + 1 : name);
+    pw_text_copy(x->name, sizeof x->name, pw_study_title(name));
     struct pw_disk_job job = job_of(x);
     return pw_app_write(app, &job, err);
 }

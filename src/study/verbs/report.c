@@ -17,7 +17,7 @@ static enum pw_code run(const struct pw_study_call *call, struct pw_err *err)
     if (code != PW_OK)
         return code;
     struct pw_study_report made;
-    pw_study_report_init(&made, &x.r, call->name, x.text);
+    pw_study_report_init(&made, &x.r, pw_study_title(call->name), x.text);
     pw_study_print(call->out, &made);
     if (o->out[0] != '\0')
         code = pw_study_files(o->out, &made, err);
