@@ -105,7 +105,8 @@ static void test_arms(void **state)
     struct bench b;
     (void)state;
     bench_open(&b, 2, false);
-    bench_must(&b, "race rotary seeds=2; train 20; fork; optim trains=adapter rank=2 arm=2; train 1 arm=1");
+    bench_must(&b, "model layers=1 width=16 heads=2; race rotary seeds=2; train 20; fork; optim "
+                   "trains=adapter rank=2 arm=2; train 1 arm=1");
     assert_int_equal(pw_lab_arm(b.lab, 2)->cfg.adapter, 2);
     assert_int_equal(pw_lab_replica(b.lab, 2, 2)->cfg.adapter, 2);
     assert_int_equal(arm_of(&b)->cfg.adapter, 0);
@@ -122,18 +123,19 @@ static void test_in_training(void **state)
     struct bench b;
     (void)state;
     bench_open(&b, 2, false);
-    bench_send(&b, "train 400");
+    bench_must(&b, "model layers=1 width=16 heads=2");
+    bench_send(&b, "train 2000");
     do
         bench_look(&b, 5);
     while (b.s->arms[0].rep[0].series.n < 5);
     bench_send(&b, "optim trains=adapter rank=2");
     bench_until_idle(&b);
-    assert_int_equal(arm_of(&b)->step, 400);
+    assert_int_equal(arm_of(&b)->step, 2000);
     assert_int_equal(arm_of(&b)->cfg.adapter, 2);
     int n;
     const struct pw_param *p = pw_model_params(arm_of(&b)->model, &n);
-    assert_in_range(p->t, 5, 399); /* the embedding: steps before the adapter */
-    assert_int_equal(p[n - 1].t, 400 - p->t);
+    assert_in_range(p->t, 5, 1999); /* the embedding: steps before the adapter */
+    assert_int_equal(p[n - 1].t, 2000 - p->t);
     bench_close(&b);
 }
 
