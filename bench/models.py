@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A language model in pewter and in transformers: opening, decoding, a forward pass; and the same text.
+"""A language model in pewter, in transformers and in llama.cpp: opening, decoding, a forward pass; and the same text.
 
     ./dev bench --models [--rounds N] [--threads N]
 
@@ -7,7 +7,10 @@ The model is SmolLM2-135M (`./dev models`), written once as a folder of F32 safe
 and transformers come from a virtual environment: python3 -m venv build/torch, then its pip installs torch, transformers,
 gguf and accelerate. Turns alternate, so that a noisy machine is noisy for both. Opening leaves out the import of
 transformers, which maps the weights and reads none yet; pewter reads and hashes all of them. From the start of the
-process to the first token counts everything in both. A ratio above 1 means that pewter is faster."""
+process to the first token counts everything in both. A ratio above 1 means that pewter is faster.
+
+If the environment has llama-cpp-python, built on this machine, the same model as a GGUF file in F32 and in bf16 is
+compared with llama.cpp."""
 import argparse
 import json
 import os
@@ -17,6 +20,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import llama
 
 PROMPT = "The capital of France is"
 TOKENS = 48  # that pewter decodes behind a prompt
@@ -59,8 +64,9 @@ def of_kind(rows, kind):
     return [row for row in rows if row["kind"] == kind]
 
 
-def pewter(args, folder):
-    start = f"model from={folder} context=1024"
+def pewter(args, path, folder):
+    """path: the model, a folder or a file. folder: it has the tokenizer."""
+    start = f"model from={path} context=1024"
     _, seconds = events(args, [start])
     opening = seconds[-1]
     rows, seconds = events(args, [start, "prompt " + PROMPT])
@@ -117,8 +123,18 @@ def main():
         write_folder(args.gguf, folder)
         ours, theirs = [], []
         for _ in range(args.rounds):
-            ours.append(pewter(args, folder))
+            ours.append(pewter(args, folder, folder))
             theirs.append(transformers(args, folder))
+        report(args, ours, theirs)
+        try:
+            import llama_cpp  # noqa: F401
+        except ImportError:
+            print("llama.cpp: no package llama-cpp-python in this environment")
+        else:
+            llama.compare(args, folder, pewter, PROMPT, TOKENS, LENGTH)
+
+
+def report(args, ours, theirs):
     if any(o[4] != t[4] for o, t in zip(ours, theirs)):
         print(f"DIFFERENT text: {ours[0][4]!r} and {theirs[0][4]!r}")
     print(f"SmolLM2-135M, F32, {args.threads} threads, medians of {args.rounds} rounds    pewter  transformers  ratio")
