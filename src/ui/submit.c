@@ -123,7 +123,7 @@ void pw_app_dress(struct pw_app *app, struct pw_abilities look, enum pw_backdrop
 {
     const struct pw_settings *s = &app->settings;
     app->ui.look = look;
-    if (s->marker == PW_MARKER_ASCII)
+    if (s->marker == PW_MARKER_ASCII || (s->marker == PW_MARKER_AUTO && pw_term_is_console()))
         app->ui.look.utf8 = false;
     app->ui.theme = (struct pw_theme){s->theme == PW_THEME_DARK    ? PW_ON_DARK
                                       : s->theme == PW_THEME_LIGHT ? PW_ON_LIGHT
