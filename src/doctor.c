@@ -145,10 +145,7 @@ static void check_terminal(struct pw_doctor *d, const struct pw_charset *c)
     pw_doctor_add(d, false, "colours", "%s (COLORTERM=%.20s, NO_COLOR=%.20s)",
                   dumb ? "none" : colors[s.colors], value_of("COLORTERM"), value_of("NO_COLOR"));
     check_glyphs(d, c);
-    pw_doctor_add(d, false, "mouse", "%s",
-                  s.mouse ? "yes"
-                  : dumb  ? "no"
-                          : "none in the terminal's description");
+    pw_doctor_add(d, false, "mouse", "%s", yes_no(s.mouse && !dumb && !pw_term_is_console()));
 }
 
 /* ---- devices */

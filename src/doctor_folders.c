@@ -20,7 +20,8 @@
 static void find_existing(char *path)
 {
     struct stat st;
-    for (char *slash; lstat(path, &st) != 0 && errno == ENOENT && (slash = strrchr(path, '/')) != NULL;) {
+    for (char *slash; lstat(path, &st) != 0 && (errno == ENOENT || errno == ENOTDIR) &&
+                      (slash = strrchr(path, '/')) != NULL;) {
         slash[slash == path ? 1 : 0] = '\0';
         if (slash == path)
             return;
@@ -59,7 +60,7 @@ static void check_space(struct pw_doctor *d, const char *home, const char *exist
     struct pw_folder files = {0};
     struct pw_err err;
     struct statvfs fs;
-    double bytes = 0, left = -1;
+    double bytes = 0, left = 0;
     int n = 0;
     if (pw_session_files(&files, home, &err) == PW_OK) {
         for (n = 0; n < files.n; n++) {
@@ -72,9 +73,10 @@ static void check_space(struct pw_doctor *d, const char *home, const char *exist
     }
     if (statvfs(existing, &fs) == 0)
         left = (double)fs.f_bavail * (double)fs.f_frsize;
-    pw_doctor_add(d, left >= 0 && left < LEAST_FREE, "space",
-                  "%d session%s, %.1f MB; %.1f GB free on this disk%s", n, n == 1 ? "" : "s", bytes * 1e-6,
-                  left * 1e-9, left < LEAST_FREE ? ": 'pewter sessions by=size' lists the largest" : "");
+    bool full = left < LEAST_FREE;
+    pw_doctor_add(d, full, "space", "%d session%s, %.1f MB; %.1f GB free on this disk%s", n,
+                  n == 1 ? "" : "s", bytes * 1e-6, left * 1e-9,
+                  full ? "; see 'pewter sessions by=size'" : "");
 }
 
 static void check_sessions(struct pw_doctor *d)
@@ -89,13 +91,14 @@ static void check_sessions(struct pw_doctor *d)
     const char *network = pw_session_network(existing);
     bool there = strcmp(existing, home.s) == 0;
     if (error != 0)
-        pw_doctor_add(d, true, "sessions", "%s can't be written: %s: %s", home.s, existing, strerror(error));
+        pw_doctor_add(d, true, "sessions", "can't be written: %s: %s", existing, strerror(error));
     else if (network != NULL)
         pw_doctor_add(d, true, "sessions", "%s is on %s; set XDG_STATE_HOME to a local disk", home.s,
                       network);
     else
         pw_doctor_add(d, false, "sessions", "%s, %s", home.s, there ? "writable" : "not made yet");
-    check_space(d, home.s, existing);
+    if (error == 0)
+        check_space(d, home.s, existing);
     pw_str_fini(&home);
 }
 
@@ -143,8 +146,7 @@ static void check_own_files(struct pw_doctor *d)
                       count_files(lessons.s, ".pewter"), count_files(encodings.s, ".pe"),
                       real != NULL ? real : lessons.s);
     else
-        pw_doctor_add(d, true, "own files",
-                      "no lessons or encodings beside the program; install it with its files");
+        pw_doctor_add(d, true, "own files", "no lessons or encodings; install the program with its files");
     free(real);
     pw_str_fini(&lessons);
     pw_str_fini(&encodings);
