@@ -63,6 +63,8 @@ layer(src/remove.c          "${base}" "remove[.]h" "sessions/store[.]h")
 layer(src/doctor.c          "${base}" "(doctor|doctor_int|charset)[.]h" "kernels/backend[.]h" "sessions/store[.]h" "study/child[.]h"
                             "figure/figure[.]h" "ui/term[.]h")
 layer(src/doctor_folders.c  "${base}" "doctor_int[.]h" "sessions/store[.]h")
+layer(src/charset.h)
+layer(src/remove.h)
 layer(src/doctor.h          "charset[.]h")
 layer(src/doctor_int.h      "${base}")
 layer(src/options.h         "${base}")

@@ -32,7 +32,7 @@ enum pw_code pw_term_possible(int in, int out, struct pw_err *err);
  */
 bool pw_term_is_console(void);
 
-/* What a workbench on this terminal would get. */
+/* The features of a terminal, by its description. */
 struct pw_term_survey {
     bool described; /* TERM has a description, or pewter's own is used */
     bool mouse;     /* that description has a mouse */

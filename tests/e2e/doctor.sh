@@ -20,13 +20,9 @@ doctor() {
     grep -vE '^(! )?[A-Za-z -]+: .' out && fail "$*: a line without a name and a value"
     grep -qx "problems: $(grep -c '^! ' out)" out || fail "$*: another number of problems: $(cat out)"
 }
-# shows PATTERN, lacks PATTERN: whether a line matches.
+# shows PATTERN: fails unless a line matches.
 shows() {
     grep -qE -- "$1" out || fail "no line '$1': $(cat out)"
-}
-lacks() {
-    grep -E -- "$1" out && fail "a line '$1'"
-    return 0
 }
 
 # ---- everything that works

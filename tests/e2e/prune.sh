@@ -25,13 +25,13 @@ left() {
 age() {
     touch -d "$2" "$SESSIONS/$1.pewter/session.db"
 }
-# fill: makes the sessions of this test anew.
+# fill: makes the sessions of this test again.
 fill() {
     rm -rf "$SESSIONS"
     "$PEWTER" --session mine -c 'mark x' >/dev/null || fail "no session"
     for name in $OLD $AGAIN $NEW; do
         cp -r "$SESSIONS/mine.pewter" "$SESSIONS/$name.pewter"
-        age $name '40 days ago'
+        age "$name" '40 days ago'
     done
     age $NEW '29 days ago'
     age mine '400 days ago'
