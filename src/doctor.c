@@ -110,7 +110,7 @@ static void check_glyphs(struct pw_doctor *d, const struct pw_charset *c)
     if (!c->utf8)
         pw_doctor_add(d, false, "glyphs", "ASCII, because the locale is not UTF-8");
     else if (pw_term_is_console())
-        pw_doctor_add(d, false, "glyphs", "ASCII, for the Linux console's fonts; 'set marker' changes it");
+        pw_doctor_add(d, false, "glyphs", "ASCII and boxes, for the Linux console; 'set marker' changes it");
     else
         pw_doctor_add(d, false, "glyphs",
                       "UTF-8 with Braille; 'set marker=block' or 'ascii' for other fonts");

@@ -85,7 +85,7 @@ shows '^terminal: TERM=dumb, '
 shows '^colours: none '
 shows '^mouse: no$'
 doctor 0 LANG=C.UTF-8 TERM=linux
-shows '^glyphs: ASCII, for the Linux console'
+shows '^glyphs: ASCII and boxes, for the Linux console'
 shows '^mouse: no$'
 doctor 1 LANG=C.UTF-8 TERM=no-such-terminal
 shows '^! terminal: TERM=no-such-terminal is not described here; set TERM=xterm-256color$'
@@ -124,9 +124,13 @@ wait_for 'größe'
 shell 80x24 TERM=linux "XDG_STATE_HOME=$XDG_STATE_HOME" "XDG_CONFIG_HOME=$XDG_CONFIG_HOME"
 pewter --no-session
 wait_for 'q quit' # this terminal has no second screen
-screen | LC_ALL=C grep -aq '[^ -~]' && fail "more than ASCII on the Linux console"
+screen | LC_ALL=C.UTF-8 sed 's/[─│┌┐└┘├┤┬┴┼═║╔╗╚╝]//g' | LC_ALL=C grep -aq '[^ -~]' && fail "more than ASCII and boxes on the Linux console"
+screen_has '╔═' || fail "no boxes on the Linux console"
+command_line 'set marker ascii'
+wait_for '#='
+screen | LC_ALL=C grep -aq '[^ -~]' && fail "more than ASCII"
 command_line 'set marker braille'
-wait_for '│'
+wait_for '┏'
 
 # ---- usage
 "$PEWTER" doctor now >out 2>&1 && fail "a word too many"

@@ -34,7 +34,7 @@ const struct pw_opt pw_settings_opts[] = {
      .def = "auto",
      .choices = markers,
      .help = "characters of curves; block: for fonts without Braille; ascii: for the whole screen; auto: "
-             "ascii on the Linux console, else braille"},
+             "braille, on the Linux console ascii with boxes"},
     {.name = "colormap",
      .type = PW_OPT_CHOICE,
      .offset = offsetof(struct pw_settings, colormap),
