@@ -59,7 +59,7 @@ int pw_remove_session(const char *name, bool yes)
     struct pw_err err;
     if (pw_session_folder(folder, sizeof folder, name, &err) != PW_OK)
         return report("session delete", err.msg, 2);
-    if (!yes && at_terminal() && access(folder, F_OK) == 0 && !pw_session_in_use(folder, NULL)) {
+    if (!yes && at_terminal() && pw_session_written(folder) > 0 && !pw_session_in_use(folder, NULL)) {
         snprintf(question, sizeof question, "delete session %s (%.1f MB)", name,
                  (double)pw_session_usage(folder) * 1e-6);
         if (!confirm(question))

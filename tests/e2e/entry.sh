@@ -93,6 +93,7 @@ printf 'say hello\n' >script
 says 2 "'pewter run script' runs it" script
 says 2 "'train' is a command; run it with 'pewter -c train', or ':train' in the workbench" train
 says 2 "did you mean 'pewter sessions'?" sesions
+says 2 "did you mean 'pewter doctor'?" docter
 says 2 '--session: the name is empty; ' --session '' -c 'mark x'
 says 2 "the session's name is empty" ''
 says 2 'a word is empty' replay ''

@@ -105,8 +105,9 @@ rm -r "$SESSIONS/$OLD.pewter"
 shell 100x30 "XDG_STATE_HOME=$XDG_STATE_HOME" "XDG_CONFIG_HOME=$XDG_CONFIG_HOME"
 workbench "$SESSIONS/$AGAIN.pewter"
 # It writes while it opens the session, so the age is set each time.
+# shellcheck disable=SC2317 # until_true calls it
 is_kept() {
-    age $AGAIN '40 days ago'
+    age "$AGAIN" '40 days ago'
     [ ! -e "$SESSIONS/$AGAIN.pewter/session.db-wal" ] || touch -d '40 days ago' "$SESSIONS/$AGAIN.pewter/session.db-wal"
     run 0 sessions prune older=30d --yes
     grep -q "^kept $AGAIN: it is open in pewter $APP_PID on " out
