@@ -57,10 +57,13 @@ layer(src/main.c            ".+")
 layer(src/options.c         "${base}" "options[.]h")
 layer(src/manual.c          "${base}" "(manual|options)[.]h" "command/command[.]h")
 layer(src/reference.c       "${base}" "reference[.]h" "command/command[.]h" "model/(pe|expr/library)[.]h")
+layer(src/manual_formulas.c "${base}" "manual[.]h")
+layer(src/completion.c      "completion[.]h" "options[.]h" "study/verbs/verbs[.]h")
+layer(src/version.c         "version[.]h" "kernels/backend[.]h")
 layer(src/entry.c           "${base}" "entry[.]h" "command/command[.]h" "sessions/(store|event)[.]h")
 layer(src/charset.c         "charset[.]h")
 layer(src/remove.c          "${base}" "remove[.]h" "sessions/store[.]h")
-layer(src/doctor.c          "${base}" "(doctor|doctor_int|charset)[.]h" "kernels/backend[.]h" "sessions/store[.]h" "study/child[.]h"
+layer(src/doctor.c          "${base}" "(doctor|doctor_int|charset|version)[.]h" "kernels/backend[.]h" "sessions/store[.]h" "study/child[.]h"
                             "figure/figure[.]h" "ui/term[.]h")
 layer(src/doctor_folders.c  "${base}" "doctor_int[.]h" "sessions/store[.]h")
 layer(src/charset.h)
@@ -70,6 +73,8 @@ layer(src/doctor_int.h      "${base}")
 layer(src/options.h         "${base}")
 layer(src/manual.h          "command/command[.]h")
 layer(src/reference.h       "command/command[.]h")
+layer(src/completion.h      "")
+layer(src/version.h         "")
 layer(src/entry.h           "command/command[.]h" "sessions/event[.]h")
 
 # Libraries that only one place may use: a pattern of the header and one of the file.

@@ -19,6 +19,7 @@
 #include "kernels/backend.h"
 #include "study/child.h"
 #include "ui/term.h"
+#include "version.h"
 
 #define COLUMNS 80
 #define CUT     "..."
@@ -63,7 +64,8 @@ static void check_program(struct pw_doctor *d)
     add_distribution(&system);
     if (uname(&u) == 0)
         pw_str_add(&system, "%s %s %s, ", u.sysname, u.release, u.machine);
-    pw_doctor_add(d, false, "version", "pewter %s", PEWTER_VERSION);
+    pw_doctor_add(d, false, "version", "pewter %s%s%s%s", PEWTER_VERSION,
+                  pw_commit[0] != '\0' ? " (commit " : "", pw_commit, pw_commit[0] != '\0' ? ")" : "");
     pw_doctor_add(d, false, "system", "%sglibc %s", pw_str_text(&system), gnu_get_libc_version());
     pw_str_fini(&system);
 }

@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "charset.h"
 #include "command/commands/commands.h"
+#include "completion.h"
 #include "doctor.h"
 #include "entry.h"
 #include "lab/follow.h"
@@ -33,6 +34,7 @@
 #include "ui/plain.h"
 #include "ui/replay.h"
 #include "ui/report.h"
+#include "version.h"
 
 #define MAX_COMMANDS 128
 #define MAX_SCRIPT   (1 << 20) /* bytes of a script */
@@ -383,9 +385,10 @@ int main(int argc, char **argv)
         check_session(&o, &all);
     switch (o.verb) {
     case PW_VERB_HELP: fputs(pw_usage, stdout); return finish(0);
-    case PW_VERB_VERSION: puts("pewter " PEWTER_VERSION); return finish(0);
-    case PW_VERB_MANUAL: pw_manual_print(&all); return finish(0);
+    case PW_VERB_VERSION: pw_version_print(); return finish(0);
+    case PW_VERB_MANUAL: pw_manual_print(&all, o.page); return finish(0);
     case PW_VERB_REFERENCE: pw_reference_print(&all); return finish(0);
+    case PW_VERB_COMPLETION: pw_completion_print(o.shell); return finish(0);
     case PW_VERB_PACK:
     case PW_VERB_UNPACK: return finish(move_session(&o));
     case PW_VERB_DELETE: return finish(pw_remove_session(o.session, o.yes));

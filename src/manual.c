@@ -6,6 +6,8 @@
 
 #include "options.h"
 
+enum { WIDTH = 79 }; /* bytes of a line */
+
 /* Shell commands, one or more lines each; a test runs them in order in an empty folder. */
 static const struct example {
     const char *what, *shell;
@@ -63,34 +65,133 @@ static void put_examples(struct pw_str *s)
     }
 }
 
-void pw_manual_print(const struct pw_commands *all)
+/* Prints a line of text in parts of at most WIDTH bytes, broken at blanks. */
+static void print_parts(const char *line, size_t n)
+{
+    while (n > WIDTH) {
+        size_t at = WIDTH;
+        while (at > 0 && line[at] != ' ')
+            at--;
+        if (at == 0)
+            break;
+        printf("%.*s\n", (int)at, line);
+        line += at + 1;
+        n -= at + 1;
+        if (n > 0 && (line[0] == '.' || line[0] == '\''))
+            fputs("\\&", stdout); /* it would be a macro there */
+    }
+    printf("%.*s\n", (int)n, line);
+}
+
+static bool begins(const char *line, const char *with)
+{
+    return strncmp(line, with, strlen(with)) == 0;
+}
+
+/* Which kind of space a line makes; "": none. */
+static const char *space_of(const char *line)
+{
+    static const char *const macros[] = {".PP", ".IP", ".br"};
+    if (line[0] == '\n')
+        return ".br";
+    for (int i = 0; i < 3; i++)
+        if (begins(line, macros[i]) && line[3] == '\n')
+            return macros[i];
+    return "";
+}
+
+/* Prints a page as mandoc's lint wants it: short lines, and one macro where several make space. Examples,
+ * macros and the line of a term (behind .TP) stay as they are. */
+static void print_page(const char *text)
+{
+    bool example = false, term = false, title = false, blank = false;
+    const char *space = "";
+    for (const char *end; *text != '\0'; text = *end != '\0' ? end + 1 : end) {
+        size_t n = strcspn(text, "\n");
+        end = text + n;
+        const char *more = example ? "" : space_of(text);
+        if (more[0] != '\0') {
+            space = space[0] == '\0' || strcmp(space, ".br") == 0 ? more : space;
+            continue;
+        }
+        if (space[0] != '\0' && !title && !begins(text, ".RS") && !begins(text, ".TP") &&
+            !begins(text, ".SH"))
+            puts(space);
+        else if (blank && begins(text, ".RS"))
+            puts(".sp");
+        space = "";
+        blank = false;
+        if (begins(text, ".EX") || begins(text, ".EE"))
+            example = text[2] == 'X';
+        if (example || term || text[0] == '.')
+            printf("%.*s\n", (int)n, text);
+        else
+            print_parts(text, n);
+        term = begins(text, ".TP");
+        title = begins(text, ".SH");
+    }
+}
+
+static void add_head(struct pw_str *out, const char *page, int section, const char *summary)
+{
+    pw_str_add(out,
+               ".TH %s %d \"" PEWTER_DATE "\" \"pewter " PEWTER_VERSION
+               "\"\n.nr HY 0\n.nh\n.ad l\n.SH NAME\n%s\n",
+               page, section, summary);
+}
+
+static void add_program(struct pw_str *out)
 {
     struct pw_str s = {0}, usage = {0};
     pw_str_add(&usage, "       %s", pw_usage + strlen("usage: "));
     pw_manual_detail(NULL, usage.s, &s);
-    pw_command_manual(all, &s);
     put_examples(&s);
-    printf(".TH PEWTER 1 \"\" \"pewter " PEWTER_VERSION "\"\n.nr HY 0\n.nh\n.ad l\n.SH NAME\n"
-           "pewter \\- a terminal workbench for positional encodings\n.SH SYNOPSIS\n%s"
-           ".SH FILES\n.TP\n$XDG_CONFIG_HOME/pewter/pewterrc, else ~/.config/pewter/pewterrc\n"
-           "commands of the workbench, run when it starts; `config save` writes it\n"
-           ".TP\n$XDG_CONFIG_HOME/pewter/encodings/NAME.pe, else ~/.config/pewter/encodings/NAME.pe\n"
-           "formulas of encodings, which pe NAME finds; pe save writes one\n"
-           ".TP\n$XDG_STATE_HOME/pewter/sessions, else ~/.local/state/pewter/sessions\n"
-           "the recorded sessions\n"
-           ".TP\n$XDG_STATE_HOME/pewter/history, else ~/.local/state/pewter/history\n"
-           "the typed lines\n"
-           ".SH KEYS\n? in the workbench lists keys and commands; typing narrows the list.\n"
-           ".SH ENVIRONMENT\n.TP\nPEWTER_ISA\nscalar, avx2 or avx512: the most that the cpu backend may "
-           "use; the bits don't depend on it\n"
-           ".TP\nPEWTER_BACKEND_DIR\nthe folder of libpewter_cuda.so, else beside the program and in its "
-           "library folder\n"
-           ".TP\nNO_COLOR, COLORTERM, COLORFGBG, TERM\nthe colours of the terminal; set color and set "
-           "theme override them\n"
-           ".SH EXIT STATUS\n0 success, 1 a command failed or something was not recorded, 2 wrong usage, 3 a "
-           "verified "
-           "session has different bits; 128 plus the number of a signal that ended it.\n",
-           pw_str_text(&s));
+    add_head(out, "PEWTER", 1, "pewter \\- a terminal workbench for positional encodings");
+    pw_str_add(
+        out,
+        ".SH SYNOPSIS\n%s"
+        ".SH FILES\n.TP\n$XDG_CONFIG_HOME/pewter/pewterrc or ~/.config/pewter/pewterrc\n"
+        "commands of the workbench, run when it starts; `config save` writes it\n"
+        ".TP\n$XDG_CONFIG_HOME/pewter/encodings/NAME.pe or ~/.config/pewter/encodings/NAME.pe\n"
+        "formulas of encodings, which pe NAME finds; pe save writes one\n"
+        ".TP\n$XDG_STATE_HOME/pewter/sessions or ~/.local/state/pewter/sessions\n"
+        "the recorded sessions\n"
+        ".TP\n$XDG_STATE_HOME/pewter/studies or ~/.local/state/pewter/studies\n"
+        "the studies\n"
+        ".TP\n$XDG_STATE_HOME/pewter/history or ~/.local/state/pewter/history\n"
+        "the typed lines\n"
+        ".SH KEYS\n? in the workbench lists keys and commands; typing narrows the list.\n"
+        ".SH ENVIRONMENT\n.TP\nPEWTER_ISA\nscalar, avx2 or avx512: the most that the cpu backend may "
+        "use; the bits don't depend on it\n"
+        ".TP\nPEWTER_BACKEND_DIR\nthe folder of libpewter_cuda.so, else beside the program and in its "
+        "library folder\n"
+        ".TP\nNO_COLOR, COLORTERM, COLORFGBG, TERM\nthe colours of the terminal; set color and set "
+        "theme override them\n"
+        ".SH EXIT STATUS\n0 success, 1 a command failed or something was not recorded, 2 wrong usage, 3 a "
+        "verified "
+        "session has different bits; 128 plus the number of a signal that ended it.\n"
+        ".SH SEE ALSO\n.BR pewter\\-commands (7),\n.BR pewter\\-formulas (7)\n",
+        pw_str_text(&s));
     pw_str_fini(&s);
     pw_str_fini(&usage);
+}
+
+void pw_manual_print(const struct pw_commands *all, const char *page)
+{
+    struct pw_str s = {0};
+    if (page == NULL) {
+        add_program(&s);
+    } else if (strcmp(page, "commands") == 0) {
+        add_head(&s, "PEWTER\\-COMMANDS", 7,
+                 "pewter\\-commands \\- the commands of pewter's workbench and scripts");
+        pw_command_manual(all, &s);
+    } else {
+        add_head(&s, "PEWTER\\-FORMULAS", 7,
+                 "pewter\\-formulas \\- the language of positional encodings in pewter");
+        pw_manual_formulas(&s);
+    }
+    if (page != NULL)
+        pw_str_add(&s, ".SH SEE ALSO\n.BR pewter (1)\n");
+    print_page(s.s);
+    pw_str_fini(&s);
 }

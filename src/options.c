@@ -48,8 +48,10 @@ const char pw_usage[] = "usage: pewter [options] [SESSION]\n"
                         "                   it if its own device is missing\n"
                         "  --threads N      threads of the cpu backend; 0, the default: all processors\n"
                         "  --yes            delete without a question (session delete, sessions prune)\n"
-                        "  --manual         print the manual page (troff)\n"
+                        "  --manual[=PAGE]  print the manual page (troff), or the page of all commands\n"
+                        "                   or formulas\n"
                         "  --reference      print a page for each command and encoding (Markdown)\n"
+                        "  --completion SHELL  print completion for bash, zsh or fish\n"
                         "  --version, --help\n"
                         "\n"
                         "pewter -c help lists the commands.\n";
@@ -67,9 +69,54 @@ enum {
     YES,
     MANUAL,
     REFERENCE,
+    COMPLETION,
     VERSION,
     HELP
 };
+
+const struct pw_usage_word pw_option_words[] = {
+    {.name = "c", .value = PW_VALUE_OTHER, .help = "run these commands without a screen"},
+    {.name = "o", .value = PW_VALUE_FILE, .help = "the file or session that is written"},
+    {.name = "demo",
+     .value = PW_VALUE_WORDS,
+     .words = "sort copy text",
+     .optional = true,
+     .help = "begin with a demo"},
+    {.name = "session", .value = PW_VALUE_SESSION, .help = "record in this session"},
+    {.name = "no-session", .help = "record nothing"},
+    {.name = "verify", .help = "re-run a recording and compare every bit"},
+    {.name = "from", .value = PW_VALUE_OTHER, .help = "continue or verify a recording from this step"},
+    {.name = "json", .help = "print events as JSON"},
+    {.name = "plain", .help = "lines instead of a screen"},
+    {.name = "backend", .value = PW_VALUE_WORDS, .words = "cpu cuda auto", .help = "the device for training"},
+    {.name = "threads", .value = PW_VALUE_OTHER, .help = "threads of the cpu backend"},
+    {.name = "yes", .help = "delete without a question"},
+    {.name = "manual",
+     .value = PW_VALUE_WORDS,
+     .words = "commands formulas",
+     .optional = true,
+     .help = "print a manual page"},
+    {.name = "reference", .help = "print a page for each command and encoding"},
+    {.name = "completion",
+     .value = PW_VALUE_WORDS,
+     .words = "bash zsh fish",
+     .help = "print completion for a shell"},
+    {.name = "version", .help = "print version, commit and backends"},
+    {.name = "help", .help = "print usage"},
+    {.name = NULL}};
+
+const struct pw_usage_word pw_verb_words[] = {
+    {.name = "run", .value = PW_VALUE_FILE, .help = "run a script without a screen"},
+    {.name = "replay", .value = PW_VALUE_SESSION, .help = "show a recording at any moment"},
+    {.name = "sessions", .value = PW_VALUE_FOLDER, .help = "list the recorded sessions"},
+    {.name = "session",
+     .value = PW_VALUE_WORDS,
+     .words = "pack unpack delete rm",
+     .help = "pack, unpack or delete a session"},
+    {.name = "study", .value = PW_VALUE_STUDY, .help = "experiments over tasks and seeds"},
+    {.name = "devices", .help = "list the devices for training"},
+    {.name = "doctor", .help = "check terminal, devices and folders"},
+    {.name = NULL}};
 
 static const struct option longs[] = {{"demo", optional_argument, NULL, DEMO},
                                       {"session", required_argument, NULL, SESSION},
@@ -81,8 +128,9 @@ static const struct option longs[] = {{"demo", optional_argument, NULL, DEMO},
                                       {"backend", required_argument, NULL, BACKEND},
                                       {"threads", required_argument, NULL, THREADS},
                                       {"yes", no_argument, NULL, YES},
-                                      {"manual", no_argument, NULL, MANUAL},
+                                      {"manual", optional_argument, NULL, MANUAL},
                                       {"reference", no_argument, NULL, REFERENCE},
+                                      {"completion", required_argument, NULL, COMPLETION},
                                       {"version", no_argument, NULL, VERSION},
                                       {"help", no_argument, NULL, HELP},
                                       {NULL, 0, NULL, 0}};
@@ -131,8 +179,19 @@ static enum pw_code read_flags(struct pw_options *o, bool *verify, int argc, cha
             o->threads = (int)n;
             break;
         case YES: o->yes = true; break;
-        case MANUAL: o->verb = PW_VERB_MANUAL; break;
+        case MANUAL:
+            if (optarg != NULL && strcmp(optarg, "commands") != 0 && strcmp(optarg, "formulas") != 0)
+                return fail(err, "--manual=%s: allowed are commands, formulas", optarg);
+            o->verb = PW_VERB_MANUAL;
+            o->page = optarg;
+            break;
         case REFERENCE: o->verb = PW_VERB_REFERENCE; break;
+        case COMPLETION:
+            if (strcmp(optarg, "bash") != 0 && strcmp(optarg, "zsh") != 0 && strcmp(optarg, "fish") != 0)
+                return fail(err, "--completion %s: allowed are bash, zsh, fish", optarg);
+            o->verb = PW_VERB_COMPLETION;
+            o->shell = optarg;
+            break;
         case VERSION: o->verb = PW_VERB_VERSION; break;
         case 'h':
         case HELP: o->verb = PW_VERB_HELP; break;

@@ -22,6 +22,7 @@ enum pw_verb {
     PW_VERB_VERSION,
     PW_VERB_MANUAL,
     PW_VERB_REFERENCE,
+    PW_VERB_COMPLETION,
 };
 
 /* The parsed command line. A text is NULL if it was not given. */
@@ -39,12 +40,35 @@ struct pw_options {
     const char *output; /* file or session name of -o, for `session pack` and `unpack` */
     char **words;       /* of `study` and `sessions prune`, [n_words] without the verb itself */
     int n_words;
+    const char *page;             /* --manual: commands or formulas; NULL: the program */
+    const char *shell;            /* --completion: bash, zsh or fish */
     const char *demo;             /* --demo: "sort" or the given name; the demo to start with */
     int64_t from;                 /* replay: step to take over from, or to verify from. -1: not given */
     bool unrecorded, json, plain; /* --no-session, --json, --plain */
     const char *backend;          /* argument of the command `backend` */
     int threads;                  /* of the cpu backend; 0: all processors */
 };
+
+/* The values of an option or a verb, for completion by a shell. */
+enum pw_usage_value {
+    PW_VALUE_NONE,
+    PW_VALUE_OTHER, /* any text */
+    PW_VALUE_FILE,
+    PW_VALUE_FOLDER,
+    PW_VALUE_SESSION,
+    PW_VALUE_WORDS, /* those of `words` */
+    PW_VALUE_STUDY, /* a verb of `study`, then the name of a study */
+};
+
+/* An option, or a verb. */
+struct pw_usage_word {
+    const char *name; /* without the dashes; an option of one letter is short */
+    enum pw_usage_value value;
+    const char *words; /* PW_VALUE_WORDS: separated by blanks */
+    bool optional;     /* the value of an option, then written --demo=NAME */
+    const char *help;
+};
+extern const struct pw_usage_word pw_option_words[], pw_verb_words[]; /* end with a NULL name */
 
 extern const char pw_usage[]; /* the text of --help */
 

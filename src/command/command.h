@@ -215,6 +215,8 @@ void pw_command_help_list(const struct pw_commands *t, struct pw_str *out); /* o
  * command, lists the commands that match it. Fails with PW_EUSER if nothing matches. */
 enum pw_code pw_command_help(const struct pw_commands *t, const char *name, const char *word,
                              struct pw_str *out, struct pw_err *err);
+/* Append text for troff, with its special characters escaped. */
+void pw_manual_text(struct pw_str *out, const char *text);
 /* Append text as troff man macros. The text is written as `detail` is: tables, examples, sentences. t finds
  * the commands in examples; it may be NULL. */
 void pw_manual_detail(const struct pw_commands *t, const char *text, struct pw_str *out);

@@ -31,9 +31,9 @@ static void put_troff(struct pw_str *out, const char *s, size_t n)
     }
 }
 
-static void troff(struct pw_str *out, const char *s)
+void pw_manual_text(struct pw_str *out, const char *text)
 {
-    put_troff(out, s, strlen(s));
+    put_troff(out, text, strlen(text));
 }
 
 /* ---- details */
@@ -141,11 +141,11 @@ static void put_option(const struct pw_opt *o, struct pw_str *out)
     struct pw_str key = {0}, allowed = {0};
     pw_help_describe(o, &key, &allowed);
     pw_str_add(out, ".TP %d\n\\fB", TERM);
-    troff(out, key.s);
+    pw_manual_text(out, key.s);
     pw_str_add(out, "\\fR\n");
-    troff(out, o->help);
+    pw_manual_text(out, o->help);
     pw_str_add(out, " (");
-    troff(out, allowed.s);
+    pw_manual_text(out, allowed.s);
     pw_str_add(out, ")\n");
     pw_str_fini(&key);
     pw_str_fini(&allowed);
@@ -160,14 +160,14 @@ void pw_command_manual(const struct pw_commands *t, struct pw_str *out)
         size_t name = strlen(cmd->name);
         bool named = strncmp(cmd->usage, cmd->name, name) == 0;
         pw_str_add(out, ".TP\n\\fB");
-        troff(out, cmd->name);
+        pw_manual_text(out, cmd->name);
         pw_str_add(out, "\\fR");
-        troff(out, named ? cmd->usage + name : "");
+        pw_manual_text(out, named ? cmd->usage + name : "");
         pw_str_add(out, "\n");
-        troff(out, cmd->summary);
+        pw_manual_text(out, cmd->summary);
         for (const char *const *alias = cmd->aliases; alias != NULL && *alias != NULL; alias++) {
             pw_str_add(out, "%s", alias == cmd->aliases ? "; also " : ", ");
-            troff(out, *alias);
+            pw_manual_text(out, *alias);
         }
         pw_str_add(out, "\n");
         if (cmd->detail != NULL) {

@@ -231,6 +231,9 @@ run 0 --threads 2 -c 'train 5; digest'
 check 'the bits of one thread and of two' cmp -s one out
 
 run 0 --version
+check 'the version, its commit and the backends' grep -qE '^pewter [0-9]+\.[0-9]+\.[0-9]+( \(commit [0-9a-f]{7,}\+?\))?$' out
+check 'the cpu' grep -qE '^cpu: (scalar|avx2|avx512|neon)$' out
+check 'the plug-in' grep -q '^cuda: ' out
 run 0 --help
 run 0 -c help
 check 'help lists the commands' grep -q '^ *train' out

@@ -41,6 +41,14 @@ static const struct pw_study_verb *find(const char *name, struct pw_err *err)
     return NULL;
 }
 
+const char *pw_study_verb_name(int i)
+{
+    for (int k = 0; k < N_VERBS; k++)
+        if (!verbs[k]->hidden && i-- == 0)
+            return verbs[k]->name;
+    return NULL;
+}
+
 /* Sets an option of the verb. Returns PW_OK and *other for a word that is none. */
 static enum pw_code set(const struct pw_study_verb *v, void *opts, const char *word, bool *other,
                         struct pw_err *err)

@@ -171,10 +171,11 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 
 static void complete(struct pw_completion *c)
 {
-    static const char *const verbs[] = {"new",  "ready",  "size",   "run",     "status", "watch",
-                                        "stop", "report", "gather", "weights", "add",    "list"};
-    for (size_t i = 0; c->at == 0 && i < sizeof verbs / sizeof *verbs; i++)
-        pw_complete_offer(c, "%s", verbs[i]);
+    if (c->at != 0)
+        return;
+    for (int i = 0; pw_study_verb_name(i) != NULL; i++)
+        pw_complete_offer(c, "%s", pw_study_verb_name(i));
+    pw_complete_offer(c, "watch");
 }
 
 const struct pw_command pw_ui_cmd_study = {
