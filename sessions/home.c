@@ -162,6 +162,19 @@ enum pw_code pw_session_unnamed(char *dst, size_t size, struct pw_err *err)
     return PW_OK;
 }
 
+bool pw_session_is_unnamed(const char *name)
+{
+    static const char shape[] = "dddd-dd-dd-dddddd-"; /* as strftime writes it above; d: a digit */
+    size_t n = sizeof shape - 1;
+    for (size_t i = 0; i < n; i++)
+        if (shape[i] == 'd' ? name[i] < '0' || name[i] > '9' : name[i] != shape[i])
+            return false;
+    size_t pid = strspn(name + n, "0123456789");
+    const char *rest = name + n + pid;
+    bool again = rest[0] == '-' && rest[1] != '\0' && rest[1 + strspn(rest + 1, "0123456789")] == '\0';
+    return pid > 0 && (rest[0] == '\0' || again);
+}
+
 /* Return the name of a session's folder if it is in `home`, else NULL. */
 static const char *name_in(const char *home, const char *folder)
 {

@@ -22,6 +22,7 @@
 #define PW_STORE_H
 #include "base/err.h"
 #include "sessions/event.h"
+#include <time.h>
 
 /* The environment of a session; one per process. Texts are borrowed. */
 struct pw_environment {
@@ -115,6 +116,16 @@ enum pw_code pw_session_files(struct pw_folder *f, const char *folder, struct pw
 enum pw_code pw_session_no_text(const char *path, struct pw_err *err);
 /* Get a folder for an unnamed session, from date, time and process. Missing parent folders are created. */
 enum pw_code pw_session_unnamed(char *dst, size_t size, struct pw_err *err);
+/* Is the name (without its ending) one that pw_session_unnamed makes? */
+bool pw_session_is_unnamed(const char *name);
+/* Return the bytes that a session's folder or packed file takes on disk; 0 if it can't be read. */
+int64_t pw_session_usage(const char *path);
+/* Return the time of the last write to a session's folder; 0 if the folder is no session. */
+time_t pw_session_written(const char *folder);
+/* Is a session recorded by any process now? why names the process; NULL: not wanted. */
+bool pw_session_in_use(const char *folder, struct pw_err *why);
+/* Return the name of the network file system on which a folder is, where recording is refused; NULL: none. */
+const char *pw_session_network(const char *folder);
 /* Delete a session that was never used; best effort. */
 void pw_session_remove(const char *folder);
 /* Delete the session in a folder. Fails, and deletes nothing, if it is open in any pewter, packed, a link, or

@@ -60,6 +60,29 @@ static void write_who(int fd)
         return;
 }
 
+bool pw_session_in_use(const char *folder, struct pw_err *why)
+{
+    char path[PW_PATH];
+    if (snprintf(path, sizeof path, "%s/lock", folder) >= (int)sizeof path)
+        return false;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    bool used = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (used)
+        held(fd, folder, why);
+    if (fd >= 0)
+        close(fd);
+    return used;
+}
+
+const char *pw_session_network(const char *folder)
+{
+    int fd = open(folder, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+    const char *shared = fd >= 0 ? shared_system(fd) : NULL;
+    if (fd >= 0)
+        close(fd);
+    return shared;
+}
+
 enum pw_code pw_lock_take(int *fd, const char *folder, struct pw_err *err)
 {
     char path[PW_PATH];

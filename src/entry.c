@@ -8,7 +8,7 @@
 
 enum pw_code pw_entry_check(const struct pw_commands *all, const char *name, struct pw_err *err)
 {
-    static const char *const verbs[] = {"replay", "session", "sessions", "devices", NULL};
+    static const char *const verbs[] = {"replay", "session", "sessions", "devices", "doctor", NULL};
     const char *near = pw_text_nearest(name, verbs);
     enum pw_code code = pw_session_no_text(name, err);
     if (code != PW_OK)

@@ -7,7 +7,7 @@
 
 /* Checks the NAME of `pewter NAME` before a session of this name is created. all: the known commands. Fails
  * with PW_EUSER if NAME is a script, a command, or nearly a verb of the command line (replay, session,
- * sessions, devices), because the user probably meant that. */
+ * sessions, devices, doctor), because the user probably meant that. */
 enum pw_code pw_entry_check(const struct pw_commands *all, const char *name, struct pw_err *err);
 /* Appends the first message of a new session. */
 void pw_entry_greet(struct pw_str *out, const char *session);

@@ -5,7 +5,6 @@
  * session has other bits. After a signal that ended the run in order, the process dies by that signal. */
 #include <cjson/cJSON.h>
 #include <fcntl.h>
-#include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,14 +14,17 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "charset.h"
 #include "command/commands/commands.h"
 #include "completion.h"
+#include "doctor.h"
 #include "entry.h"
 #include "lab/follow.h"
 #include "lab/lab.h"
 #include "manual.h"
 #include "options.h"
 #include "reference.h"
+#include "remove.h"
 #include "sessions/pack.h"
 #include "sessions/store.h"
 #include "study/verbs/verbs.h"
@@ -93,7 +95,7 @@ static void check_session(struct pw_options *o, const struct pw_commands *all)
         fprintf(
             stderr,
             "pewter: no session '%s' (%s) and no packed one; 'pewter sessions' lists them, and the verbs are "
-            "run, replay, session, sessions, study, devices\n",
+            "run, replay, session, sessions, study, devices, doctor\n",
             o->session, folder);
         exit(2);
     }
@@ -122,6 +124,10 @@ static char *read_script(const struct pw_options *o)
         pw_str_add(&text, " ");
         pw_str_quote(&text, o->folder);
     }
+    if (o->by != NULL) {
+        pw_str_add(&text, " by=");
+        pw_str_quote(&text, o->by);
+    }
     return text.s;
 }
 
@@ -131,20 +137,6 @@ static void name_of(char dst[PW_LINE], const char *file)
     const char *slash = strrchr(file, '/'), *base = slash != NULL ? slash + 1 : file,
                *dot = strrchr(base, '.');
     snprintf(dst, PW_LINE, "%.*s", dot != NULL && dot > base ? (int)(dot - base) : (int)strlen(base), base);
-}
-
-/* Works on a session without a lab, like move_session. */
-static int delete_session(const struct pw_options *o)
-{
-    char folder[PW_LINE * 4];
-    struct pw_err err;
-    folder_of(folder, o->session);
-    if (pw_session_delete(folder, &err) != PW_OK) {
-        fprintf(stderr, "pewter: session delete: %s: %s\n", o->session, err.msg);
-        return 1;
-    }
-    printf("deleted %s\n", o->session);
-    return 0;
 }
 
 /* Packs or unpacks a session; needs no lab. */
@@ -379,13 +371,13 @@ int main(int argc, char **argv)
     static const struct pw_command *list[MAX_COMMANDS];
     const struct pw_commands all = {list};
     struct pw_options o;
+    struct pw_charset charset;
     struct pw_err err;
 
     hold_standard();
     signal(SIGXFSZ, SIG_IGN); /* writes then fail with EFBIG, which each writer handles */
     cJSON_InitHooks(&(cJSON_Hooks){.malloc_fn = json_memory, .free_fn = free});
-    setlocale(LC_ALL, "");
-    setlocale(LC_NUMERIC, "C"); /* numbers are written the same in every locale */
+    pw_charset_begin(&charset);
     pw_commands_join(list, pw_commands_join(list, 0, pw_lab_commands), pw_ui_commands);
     if (pw_options_read(&o, argc, argv, &err) != PW_OK)
         fail(err.msg, 2);
@@ -399,7 +391,9 @@ int main(int argc, char **argv)
     case PW_VERB_COMPLETION: pw_completion_print(o.shell); return finish(0);
     case PW_VERB_PACK:
     case PW_VERB_UNPACK: return finish(move_session(&o));
-    case PW_VERB_DELETE: return finish(delete_session(&o));
+    case PW_VERB_DELETE: return finish(pw_remove_session(o.session, o.yes));
+    case PW_VERB_PRUNE: return finish(pw_remove_old(o.n_words, o.words, o.yes));
+    case PW_VERB_DOCTOR: return finish(pw_doctor_print(&charset, o.json));
     case PW_VERB_STUDY: return finish(study(&o));
     case PW_VERB_REPLAY: return finish(replay(&o, &all));
     case PW_VERB_VERIFY:

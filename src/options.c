@@ -20,11 +20,17 @@ const char pw_usage[] = "usage: pewter [options] [SESSION]\n"
                         "                                             session; also with -c\n"
                         "       pewter replay SESSION --verify [--from STEP]\n"
                         "           re-run it, from the beginning or from STEP, and compare every bit\n"
-                        "       pewter sessions [FOLDER]              list the recorded sessions\n"
+                        "       pewter sessions [FOLDER] [by=use|size]\n"
+                        "                                             list the recorded sessions\n"
+                        "       pewter sessions prune older=30d [keep=named|none] [--yes]\n"
+                        "           delete the sessions that were not used for that time (d, h or w);\n"
+                        "           keep=named, the default: only those that you gave no name\n"
                         "       pewter devices                        list the devices for training\n"
+                        "       pewter doctor                         check the installation: terminal,\n"
+                        "                                             devices, folders\n"
                         "       pewter session pack NAME -o FILE      write a session as one file\n"
                         "       pewter session unpack FILE [-o NAME]  restore a session from such a file\n"
-                        "       pewter session delete NAME            delete it; refused while open\n"
+                        "       pewter session delete|rm NAME [--yes] delete it; refused while open\n"
                         "       pewter study VERB NAME ...            experiments: new, ready, size,\n"
                         "           run, status, stop, report, gather, weights, add, list\n"
                         "           (-c 'help study' explains)\n"
@@ -41,6 +47,7 @@ const char pw_usage[] = "usage: pewter [options] [SESSION]\n"
                         "                   'cuda mode=ref', as in the command backend. A session uses\n"
                         "                   it if its own device is missing\n"
                         "  --threads N      threads of the cpu backend; 0, the default: all processors\n"
+                        "  --yes            delete without a question (session delete, sessions prune)\n"
                         "  --manual[=PAGE]  print the manual page (troff), or the page of all commands\n"
                         "                   or formulas\n"
                         "  --reference      print a page for each command and encoding (Markdown)\n"
@@ -59,6 +66,7 @@ enum {
     PLAIN,
     BACKEND,
     THREADS,
+    YES,
     MANUAL,
     REFERENCE,
     COMPLETION,
@@ -82,6 +90,7 @@ const struct pw_usage_word pw_option_words[] = {
     {.name = "plain", .help = "lines instead of a screen"},
     {.name = "backend", .value = PW_VALUE_WORDS, .words = "cpu cuda auto", .help = "the device for training"},
     {.name = "threads", .value = PW_VALUE_OTHER, .help = "threads of the cpu backend"},
+    {.name = "yes", .help = "delete without a question"},
     {.name = "manual",
      .value = PW_VALUE_WORDS,
      .words = "commands formulas",
@@ -102,10 +111,11 @@ const struct pw_usage_word pw_verb_words[] = {
     {.name = "sessions", .value = PW_VALUE_FOLDER, .help = "list the recorded sessions"},
     {.name = "session",
      .value = PW_VALUE_WORDS,
-     .words = "pack unpack delete",
+     .words = "pack unpack delete rm",
      .help = "pack, unpack or delete a session"},
     {.name = "study", .value = PW_VALUE_STUDY, .help = "experiments over tasks and seeds"},
     {.name = "devices", .help = "list the devices for training"},
+    {.name = "doctor", .help = "check terminal, devices and folders"},
     {.name = NULL}};
 
 static const struct option longs[] = {{"demo", optional_argument, NULL, DEMO},
@@ -117,6 +127,7 @@ static const struct option longs[] = {{"demo", optional_argument, NULL, DEMO},
                                       {"plain", no_argument, NULL, PLAIN},
                                       {"backend", required_argument, NULL, BACKEND},
                                       {"threads", required_argument, NULL, THREADS},
+                                      {"yes", no_argument, NULL, YES},
                                       {"manual", optional_argument, NULL, MANUAL},
                                       {"reference", no_argument, NULL, REFERENCE},
                                       {"completion", required_argument, NULL, COMPLETION},
@@ -167,6 +178,7 @@ static enum pw_code read_flags(struct pw_options *o, bool *verify, int argc, cha
                 return fail(err, "--threads %s: allowed are 0..64", optarg);
             o->threads = (int)n;
             break;
+        case YES: o->yes = true; break;
         case MANUAL:
             if (optarg != NULL && strcmp(optarg, "commands") != 0 && strcmp(optarg, "formulas") != 0)
                 return fail(err, "--manual=%s: allowed are commands, formulas", optarg);
@@ -190,6 +202,25 @@ static enum pw_code read_flags(struct pw_options *o, bool *verify, int argc, cha
     return PW_OK;
 }
 
+/* Reads the words after `sessions`: prune with its options, or what to list. */
+static enum pw_code read_sessions(struct pw_options *o, int n, char **word, struct pw_err *err)
+{
+    if (n > 0 && strcmp(word[0], "prune") == 0) {
+        o->verb = PW_VERB_PRUNE;
+        o->words = word + 1;
+        o->n_words = n - 1;
+        return PW_OK;
+    }
+    o->list = true;
+    for (int i = 0; i < n; i++) {
+        const char **into = strncmp(word[i], "by=", 3) == 0 ? &o->by : &o->folder;
+        if (*into != NULL)
+            return fail(err, "'%s': too many words", word[i]);
+        *into = into == &o->by ? word[i] + 3 : word[i];
+    }
+    return PW_OK;
+}
+
 /* Reads the words that are not options: a verb with its argument, or a session. */
 static enum pw_code read_words(struct pw_options *o, int n, char **word, struct pw_err *err)
 {
@@ -204,9 +235,7 @@ static enum pw_code read_words(struct pw_options *o, int n, char **word, struct 
         if (word[i][0] == '\0')
             return fail(err, "%s is empty", n > 1 ? "a word" : "the session's name");
     bool session = strcmp(verb, "session") == 0;
-    int most = session                                                                                    ? 3
-               : strcmp(verb, "run") == 0 || strcmp(verb, "replay") == 0 || strcmp(verb, "sessions") == 0 ? 2
-                                                                                                          : 1;
+    int most = session ? 3 : strcmp(verb, "run") == 0 || strcmp(verb, "replay") == 0 ? 2 : 1;
     const char *about = n == most && most > 1 ? word[most - 1] : NULL;
     if (n > 0 && o->commands != NULL && strcmp(verb, "replay") != 0)
         return fail(err, "-c and '%s' together", verb);
@@ -214,17 +243,20 @@ static enum pw_code read_words(struct pw_options *o, int n, char **word, struct 
         o->file = about;
         return about != NULL ? PW_OK : fail(err, "%s needs one FILE, or - for standard input", verb);
     }
-    if (n > most && most == 1 && strcmp(verb, "devices") != 0) /* a word followed by another word is a verb */
-        return fail(err, "no verb '%s'; there are run, replay, session, sessions, study, devices", verb);
+    if (strcmp(verb, "sessions") == 0)
+        return read_sessions(o, n - 1, word + 1, err);
+    bool alone = strcmp(verb, "devices") == 0 || strcmp(verb, "doctor") == 0;
+    if (n > most && most == 1 && !alone) /* a word followed by another word is a verb */
+        return fail(err, "no verb '%s'; there are run, replay, session, sessions, study, devices, doctor",
+                    verb);
     if (n > most)
         return fail(err, "'%s': too many words", word[n - 1]);
-    if (strcmp(verb, "sessions") == 0) {
-        o->list = true;
-        o->folder = about;
-        return PW_OK;
-    }
     if (strcmp(verb, "devices") == 0) {
         o->commands = "devices";
+        return PW_OK;
+    }
+    if (strcmp(verb, "doctor") == 0) {
+        o->verb = PW_VERB_DOCTOR;
         return PW_OK;
     }
     if (strcmp(verb, "replay") == 0) {
@@ -238,12 +270,11 @@ static enum pw_code read_words(struct pw_options *o, int n, char **word, struct 
         return fail(err, "--session and '%s' together", verb);
     if (session) {
         const char *what = n > 1 ? word[1] : "";
-        o->verb = strcmp(what, "pack") == 0     ? PW_VERB_PACK
-                  : strcmp(what, "delete") == 0 ? PW_VERB_DELETE
-                                                : PW_VERB_UNPACK;
+        bool gone = strcmp(what, "delete") == 0 || strcmp(what, "rm") == 0;
+        o->verb = gone ? PW_VERB_DELETE : strcmp(what, "pack") == 0 ? PW_VERB_PACK : PW_VERB_UNPACK;
         o->session = about;
         if (o->verb == PW_VERB_UNPACK && strcmp(what, "unpack") != 0)
-            return fail(err, "session: pack, unpack or delete, not '%s'", what);
+            return fail(err, "session: pack, unpack or delete (rm), not '%s'", what);
         if (about == NULL || (o->verb == PW_VERB_PACK && o->output == NULL))
             return fail(err, "session %s",
                         o->verb == PW_VERB_PACK     ? "pack needs NAME and -o FILE"
@@ -271,6 +302,8 @@ enum pw_code pw_options_read(struct pw_options *o, int argc, char **argv, struct
         return fail(err, "--no-session and the session '%s' together", o->session);
     if (!replay && (verify || o->from >= 0))
         return fail(err, "%s is only allowed with 'replay SESSION'", verify ? "--verify" : "--from");
+    if (o->yes && o->verb != PW_VERB_DELETE && o->verb != PW_VERB_PRUNE)
+        return fail(err, "%s is only allowed with 'session delete' and 'sessions prune'", "--yes");
     if (o->output != NULL && o->verb != PW_VERB_PACK && o->verb != PW_VERB_UNPACK)
         return fail(err, "%s is only allowed with 'session pack' and 'session unpack'", "-o");
     if (replay && (o->demo != NULL || (o->commands != NULL && verify)))

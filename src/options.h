@@ -15,6 +15,8 @@ enum pw_verb {
     PW_VERB_PACK,
     PW_VERB_UNPACK,
     PW_VERB_DELETE,
+    PW_VERB_PRUNE,
+    PW_VERB_DOCTOR,
     PW_VERB_STUDY,
     PW_VERB_HELP,
     PW_VERB_VERSION,
@@ -29,12 +31,14 @@ struct pw_options {
     const char *commands, *file; /* a script to run without a screen: the text of -c, or the file of `run` */
     bool list;                   /* `sessions`: list the recorded sessions */
     const char *folder;          /* folder that `sessions` lists; NULL: the folder of the user's sessions */
+    const char *by;              /* order of this list, "use" or "size" */
+    bool yes;                    /* --yes: delete without a question */
     const char *session;         /* the session to record, replay, pack or delete; `unpack`: the file */
     bool must_exist;             /* fail if the session does not exist */
     bool named; /* set by `pewter NAME`: a missing session is created, unless NAME seems to be a mistake */
     bool fresh; /* main found that the named session is missing, and creates it */
     const char *output; /* file or session name of -o, for `session pack` and `unpack` */
-    char **words;       /* of `study`, [n_words] without the verb itself */
+    char **words;       /* of `study` and `sessions prune`, [n_words] without the verb itself */
     int n_words;
     const char *page;             /* --manual: commands or formulas; NULL: the program */
     const char *shell;            /* --completion: bash, zsh or fish */

@@ -65,6 +65,8 @@ enum pw_code pw_figure_svg(struct pw_str *out, const struct pw_snapshot *s, cons
 /* Appends the commands that would produce the missing data of a figure, for example "table arm=2". Appends
  * nothing if the figure can be drawn, or if only the user can choose the input (a prompt). */
 void pw_figure_needs(struct pw_str *out, const struct pw_snapshot *s, const struct pw_figure_options *o);
+/* Are the libraries there that PDF and PNG need? Loads them. One thread at a time. */
+bool pw_figure_renders(void);
 /* Checks that path ends in .svg, .pdf or .png. Otherwise the message begins with `what`. */
 enum pw_code pw_figure_ending(const char *what, const char *path, struct pw_err *err);
 /* A figure that is drawn, and not yet written. */

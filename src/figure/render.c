@@ -66,6 +66,11 @@ static bool open_libraries(void)
     return lib.ready;
 }
 
+bool pw_figure_renders(void)
+{
+    return open_libraries();
+}
+
 static cairo_status_t put(void *stream, const unsigned char *bytes, unsigned n)
 {
     return fwrite(bytes, 1, n, stream) == n ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;

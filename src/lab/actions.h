@@ -312,8 +312,9 @@ enum pw_code pw_session_save(struct pw_lab *lab, const char *name, struct pw_err
 enum pw_code pw_session_open(struct pw_lab *lab, const char *name, int64_t from, struct pw_err *err);
 /* Fill err with "nothing is recorded" and the reason. Returns PW_EUSER. */
 enum pw_code pw_session_none(struct pw_lab *lab, const char *what, struct pw_err *err);
-/* List the sessions in a folder (NULL: the user's folder) as NOTE events. */
-enum pw_code pw_session_list(struct pw_lab *lab, const char *folder, struct pw_err *err);
+/* List the sessions in a folder (NULL: the user's folder) as NOTE events, with the space that each takes on
+ * disk. largest: the largest first, instead of the last used. */
+enum pw_code pw_session_list(struct pw_lab *lab, const char *folder, bool largest, struct pw_err *err);
 /* Delete the session that was typed. Fails if it is open. */
 enum pw_code pw_session_delete_typed(struct pw_lab *lab, const char *typed, struct pw_err *err);
 

@@ -15,7 +15,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* AUTO: the theme follows the terminal's answer; the marker is braille if the terminal has UTF-8. */
+/* AUTO: the theme follows the terminal's answer; the marker is braille if the terminal has UTF-8 and
+ * is not the Linux console. */
 enum pw_theme_want { PW_THEME_AUTO, PW_THEME_DARK, PW_THEME_LIGHT };
 enum pw_marker_want { PW_MARKER_AUTO, PW_MARKER_BRAILLE, PW_MARKER_BLOCK, PW_MARKER_ASCII };
 

@@ -119,9 +119,12 @@ void pw_draw_fill(struct pw_canvas *c, struct pw_rect r, struct pw_style s, uint
 
 /* Corners clockwise from the top left, then horizontal and vertical. Never ACS: under some TERM values in
  * tmux, ACS_VLINE shows as 'x'. */
-static const uint32_t borders[2][2][6] = {
+enum { BORDERS_ASCII, BORDERS_UTF8, BORDERS_CONSOLE };
+static const uint32_t borders[][2][6] = {
     {{'+', '+', '+', '+', '-', '|'}, {'#', '#', '#', '#', '=', '|'}},
     {{0x250c, 0x2510, 0x2518, 0x2514, 0x2500, 0x2502}, {0x250f, 0x2513, 0x251b, 0x2517, 0x2501, 0x2503}},
+    /* console fonts have double lines instead of heavy ones */
+    {{0x250c, 0x2510, 0x2518, 0x2514, 0x2500, 0x2502}, {0x2554, 0x2557, 0x255d, 0x255a, 0x2550, 0x2551}},
 };
 
 static bool has_frame(struct pw_rect r)
@@ -140,7 +143,8 @@ struct pw_rect pw_draw_frame(struct pw_canvas *c, struct pw_rect r, const struct
     if (!has_frame(r))
         return r;
 
-    const uint32_t *b = borders[look->utf8][focused];
+    int kind = look->utf8 ? BORDERS_UTF8 : look->boxes ? BORDERS_CONSOLE : BORDERS_ASCII;
+    const uint32_t *b = borders[kind][focused];
     struct pw_style line = {PW_DEFAULT, PW_DEFAULT, focused ? PW_BOLD : PW_DIM};
     struct pw_style name = {PW_DEFAULT, PW_DEFAULT, focused ? PW_BOLD : 0};
     struct pw_style note = {PW_DEFAULT, PW_DEFAULT, focused ? 0 : PW_DIM};

@@ -52,7 +52,8 @@ struct pw_span {
 enum pw_colors { PW_COLORS_MONO, PW_COLORS_16, PW_COLORS_256, PW_COLORS_TRUE };
 struct pw_abilities {
     enum pw_colors colors;
-    bool utf8; /* false: ASCII only */
+    bool utf8;  /* false: ASCII only, except for boxes */
+    bool boxes; /* without utf8: the characters of boxes are there all the same (Linux console) */
 };
 
 static inline bool pw_rect_has(struct pw_rect r, int y, int x)

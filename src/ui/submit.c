@@ -123,7 +123,9 @@ void pw_app_dress(struct pw_app *app, struct pw_abilities look, enum pw_backdrop
 {
     const struct pw_settings *s = &app->settings;
     app->ui.look = look;
-    if (s->marker == PW_MARKER_ASCII)
+    bool console = s->marker == PW_MARKER_AUTO && pw_term_is_console();
+    app->ui.look.boxes = look.utf8 && s->marker != PW_MARKER_ASCII;
+    if (s->marker == PW_MARKER_ASCII || console)
         app->ui.look.utf8 = false;
     app->ui.theme = (struct pw_theme){s->theme == PW_THEME_DARK    ? PW_ON_DARK
                                       : s->theme == PW_THEME_LIGHT ? PW_ON_LIGHT
@@ -136,7 +138,7 @@ void pw_app_pose(const struct pw_app *app, struct pw_ui *ui)
 {
     *ui = app->ui;
     if (!app->screen) /* a picture supports every colour and glyph */
-        ui->look = (struct pw_abilities){PW_COLORS_TRUE, true};
+        ui->look = (struct pw_abilities){PW_COLORS_TRUE, true, true};
     if (ui->theme.backdrop == PW_ON_UNKNOWN)
         ui->theme.backdrop = app->settings.theme == PW_THEME_LIGHT ? PW_ON_LIGHT : PW_ON_DARK;
     ui->theme.map = (enum pw_colormap)app->settings.colormap;

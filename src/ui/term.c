@@ -207,6 +207,32 @@ static enum pw_code open_screen(struct pw_term *t, struct pw_err *err)
     return PW_OK;
 }
 
+bool pw_term_is_console(void)
+{
+    const char *name = getenv("TERM");
+    return name != NULL && strncmp(name, "linux", 5) == 0; /* and linux-16color, ... */
+}
+
+void pw_term_look(struct pw_term_survey *s, int out, int want)
+{
+    int why;
+    enum pw_colors wanted = wanted_colors(want);
+    *s = (struct pw_term_survey){.colors = PW_COLORS_MONO};
+    if (setupterm(NULL, out, &why) == OK) {
+        int n = tigetnum("colors");
+        const char *mouse = tigetstr("kmous");
+        enum pw_colors most = n >= 256 ? PW_COLORS_256 : n >= 8 ? PW_COLORS_16 : PW_COLORS_MONO;
+        s->described = true;
+        s->mouse = mouse != NULL && mouse != (const char *)-1;
+        s->colors = wanted < most ? wanted : most;
+        del_curterm(cur_term);
+    }
+    if (wanted == PW_COLORS_TRUE) { /* open_direct */
+        s->described = true;
+        s->colors = PW_COLORS_TRUE;
+    }
+}
+
 enum pw_code pw_term_possible(int in, int out, struct pw_err *err)
 {
     const char *name = getenv("TERM");

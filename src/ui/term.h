@@ -28,6 +28,19 @@ struct pw_term;
 /* PW_EUSER: in and out are not a terminal, or TERM has no cursor addressing. */
 enum pw_code pw_term_possible(int in, int out, struct pw_err *err);
 
+/* Is TERM the Linux console? Its fonts have at most 512 characters, and lack Braille and most block elements.
+ */
+bool pw_term_is_console(void);
+
+/* The features of a terminal, by its description. */
+struct pw_term_survey {
+    bool described; /* TERM has a description, or pewter's own is used */
+    bool mouse;     /* that description has a mouse */
+    enum pw_colors colors;
+};
+/* Reads the description of the terminal at descriptor out, and opens no screen. want: enum pw_color_want. */
+void pw_term_look(struct pw_term_survey *s, int out, int want);
+
 /* Takes over the terminal. PW_EUSER: the terminal has no cursor addressing; use plain mode. Call
  * setlocale(LC_CTYPE, "") before. */
 enum pw_code pw_term_open(struct pw_term **term, const struct pw_term_config *cfg, struct pw_err *err);

@@ -98,6 +98,17 @@ static uint32_t to_ascii(uint32_t cp)
     return '?';
 }
 
+/* Is it a character of code page 437, which fonts of the Linux console have: single and double lines? */
+static bool is_box(uint32_t cp)
+{
+    static const uint32_t single[] = {0x2500, 0x2502, 0x250c, 0x2510, 0x2514, 0x2518,
+                                      0x251c, 0x2524, 0x252c, 0x2534, 0x253c};
+    for (size_t i = 0; i < sizeof single / sizeof *single; i++)
+        if (cp == single[i])
+            return true;
+    return cp >= 0x2550 && cp <= 0x256c;
+}
+
 /* Returns the nearest of the 8 named colours: each channel is on or off, by half of the brightest channel. */
 static uint32_t to_ansi(uint32_t rgb)
 {
@@ -138,7 +149,8 @@ void pw_theme_fit_on(struct pw_canvas *c, const struct pw_abilities *look, enum 
         if (!look->utf8) {
             if (cell->cp == 0 && i % c->cols != 0)
                 cell->cp = '?'; /* the right half of a wide character that becomes '?' */
-            cell->cp = to_ascii(cell->cp);
+            if (!look->boxes || !is_box(cell->cp))
+                cell->cp = to_ascii(cell->cp);
         }
         fit_style(&cell->style, look, role);
     }

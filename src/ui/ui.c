@@ -21,7 +21,7 @@ void pw_ui_init(struct pw_ui *ui)
     *ui = (struct pw_ui){
         .focus = PW_PANE_LENGTHS, .half_of = PW_PANE_LENGTHS, .time = -1, .transport = {.speed = 1}};
     memcpy(ui->recent, pw_panes_at_first, sizeof ui->recent);
-    ui->look = (struct pw_abilities){PW_COLORS_TRUE, true};
+    ui->look = (struct pw_abilities){PW_COLORS_TRUE, true, true};
     pw_opt_defaults(pw_split_opts, &ui->split);
     for (int i = 0; i < PW_PANES; i++)
         if (pw_panes[i]->init != NULL)

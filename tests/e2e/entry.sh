@@ -93,10 +93,11 @@ printf 'say hello\n' >script
 says 2 "'pewter run script' runs it" script
 says 2 "'train' is a command; run it with 'pewter -c train', or ':train' in the workbench" train
 says 2 "did you mean 'pewter sessions'?" sesions
+says 2 "did you mean 'pewter doctor'?" docter
 says 2 '--session: the name is empty; ' --session '' -c 'mark x'
 says 2 "the session's name is empty" ''
 says 2 'a word is empty' replay ''
-says 2 "no verb 'rnu'; there are run, replay, session, sessions, study, devices" rnu script
+says 2 "no verb 'rnu'; there are run, replay, session, sessions, study, devices, doctor" rnu script
 says 2 'pack, unpack or delete' session remove
 says 2 'delete needs NAME' session delete
 [ -z "$(ls -A "$XDG_STATE_HOME/pewter/sessions")" ] || fail "made: $(ls -A "$XDG_STATE_HOME/pewter/sessions")"

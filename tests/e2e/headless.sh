@@ -272,7 +272,7 @@ check 'nothing to cancel' grep -qx 'cancel: no job is running' out
 run 0 --session plain -c 'train 1'
 run 0 --session größe -c 'train 1'
 run 0 sessions
-widths=$(LC_ALL=C.UTF-8 bash -c 'while IFS= read -r line; do left=${line%% 20[0-9][0-9]-*}; echo ${#left}; done' < <(tail -n +2 out) | sort -u)
+widths=$(LC_ALL=C.UTF-8 bash -c 'while IFS= read -r line; do left=${line%% 20[0-9][0-9]-*}; echo ${#left}; done' < <(sed '1d;$d' out) | sort -u)
 check "columns of one width, not $(echo "$widths" | tr '\n' ' ')" test "$(echo "$widths" | wc -l)" = 1
 
 # ---- attention of a file: exported, imported, printed; replayed after the file was removed

@@ -103,7 +103,7 @@ left=$("$PEWTER" sessions | sed -n 2p)
 "$PEWTER" replay "${left%% *}" --plain | grep -q "not run, because pewter ended: 'eval' and 1 more" || fail "the message lacks the waiting lines"
 
 "$PEWTER" sessions >"$WORK/list"
-[ "$(wc -l <"$WORK/list")" -eq 4 ] || fail "not three sessions: $(cat "$WORK/list")"
+[ "$(wc -l <"$WORK/list")" -eq 5 ] || fail "not three sessions and their total: $(cat "$WORK/list")"
 "$PEWTER" replay mine --verify >"$WORK/verdict" || fail "not verified: $(cat "$WORK/verdict")"
 
 # ---- a line typed during a re-run waits, and a message says so

@@ -315,7 +315,7 @@ struct pw_ui screen_ui(const struct pw_snapshot *s, enum pw_colors colors, bool 
 
     pw_ui_init(&ui);
     ui.snap = s;
-    ui.look = (struct pw_abilities){colors, utf8};
+    ui.look = (struct pw_abilities){colors, utf8, false};
     return ui;
 }
 

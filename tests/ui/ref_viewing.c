@@ -26,7 +26,7 @@ int viewing_setup(void **state)
     v->app.commands = &commands;
     v->app.screen = true;
     pw_ui_init(&v->app.ui);
-    v->app.ui.look = (struct pw_abilities){PW_COLORS_TRUE, true};
+    v->app.ui.look = (struct pw_abilities){PW_COLORS_TRUE, true, true};
     v->app.ui.focus = PW_PANE_LOG; /* other panes use some of the keys */
     v->present = pw_snapshot_new();
     pw_canvas_init(&v->c);

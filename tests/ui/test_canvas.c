@@ -86,7 +86,7 @@ static void frames_have_a_title_and_a_note(void **state)
 {
     (void)state;
     struct pw_canvas c;
-    struct pw_abilities utf8 = {PW_COLORS_TRUE, true}, ascii = {PW_COLORS_MONO, false};
+    struct pw_abilities utf8 = {PW_COLORS_TRUE, true, false}, ascii = {PW_COLORS_MONO, false, false};
     pw_canvas_init(&c);
     pw_canvas_resize(&c, 3, 20);
     struct pw_rect in = pw_draw_frame(&c, (struct pw_rect){0, 0, 3, 20}, &utf8, true, "Pane", "note");
@@ -127,7 +127,7 @@ static void fits_lesser_terminals(void **state)
     pw_canvas_init(&c);
     pw_canvas_resize(&c, 1, 9);
     pw_draw_text(&c, all, 0, 0, (struct pw_style){PW_RGB(230, 40, 30), PW_DEFAULT, 0}, "─│█→é日⠿");
-    struct pw_abilities sixteen = {PW_COLORS_16, true}, mono = {PW_COLORS_MONO, false};
+    struct pw_abilities sixteen = {PW_COLORS_16, true, false}, mono = {PW_COLORS_MONO, false, false};
     pw_theme_fit(&c, &sixteen);
     assert_int_equal(c.cells[0].style.fg, PW_ANSI(1));
     assert_int_equal(c.cells[0].cp, 0x2500);

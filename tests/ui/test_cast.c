@@ -41,7 +41,7 @@ static int setup(void **state)
     b->app.commands = &commands;
     b->app.screen = true;
     pw_ui_init(&b->app.ui);
-    b->app.ui.look = (struct pw_abilities){PW_COLORS_TRUE, true};
+    b->app.ui.look = (struct pw_abilities){PW_COLORS_TRUE, true, true};
     b->app.ui.rows = 24, b->app.ui.cols = 80;
     assert_int_equal(pw_player_open(&p, session, &b->err), PW_OK);
     pw_time_open(&b->app.ui, p);

@@ -27,10 +27,10 @@ static const struct {
     const char *name;
     struct pw_abilities look;
 } looks[] = {
-    {"true", {PW_COLORS_TRUE, true}},
-    {"256", {PW_COLORS_256, true}},
-    {"mono", {PW_COLORS_MONO, true}},
-    {"ascii", {PW_COLORS_MONO, false}},
+    {"true", {PW_COLORS_TRUE, true, false}},
+    {"256", {PW_COLORS_256, true, false}},
+    {"mono", {PW_COLORS_MONO, true, false}},
+    {"ascii", {PW_COLORS_MONO, false, false}},
 };
 
 static void draw(struct pw_canvas *c, const struct pw_snapshot *s, int focus, struct pw_abilities look,
@@ -192,7 +192,7 @@ static void looks_keep_to_what_they_have(void **state)
     struct pw_canvas c;
     pw_canvas_init(&c);
     for (int focus = 0; focus < PW_PANES; focus++) {
-        draw(&c, s, focus, (struct pw_abilities){PW_COLORS_MONO, true}, 48, 160);
+        draw(&c, s, focus, (struct pw_abilities){PW_COLORS_MONO, true, false}, 48, 160);
         int heavy = 0;
         for (int i = 0; i < c.rows * c.cols; i++) {
             assert_int_equal(c.cells[i].style.fg, PW_DEFAULT);
@@ -200,7 +200,7 @@ static void looks_keep_to_what_they_have(void **state)
             heavy += c.cells[i].cp == 0x250f;
         }
         assert_int_equal(heavy, 1); /* the shared corner: one pane has the heavy frame */
-        draw(&c, s, focus, (struct pw_abilities){PW_COLORS_16, true}, 48, 160);
+        draw(&c, s, focus, (struct pw_abilities){PW_COLORS_16, true, true}, 48, 160);
         for (int i = 0; i < c.rows * c.cols; i++) {
             assert_true(c.cells[i].style.fg >= PW_ANSI(0));
             assert_true(c.cells[i].style.bg >= PW_ANSI(0));

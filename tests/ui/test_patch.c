@@ -188,7 +188,7 @@ static void the_key(void **state)
 static void draw_all(const struct pw_snapshot *s)
 {
     static const struct pw_abilities looks[] = {
-        {PW_COLORS_TRUE, true}, {PW_COLORS_MONO, true}, {PW_COLORS_16, false}};
+        {PW_COLORS_TRUE, true, false}, {PW_COLORS_MONO, true, false}, {PW_COLORS_16, false, false}};
     struct pw_canvas c;
 
     pw_canvas_init(&c);

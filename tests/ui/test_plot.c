@@ -12,7 +12,7 @@
 #include "ref_screen.h"
 #include "ui/plot.h"
 
-static const struct pw_abilities full = {PW_COLORS_TRUE, true};
+static const struct pw_abilities full = {PW_COLORS_TRUE, true, true};
 
 static double lightness(uint32_t rgb)
 {
@@ -172,7 +172,7 @@ static void shades_tell_zero_from_hidden_and_signs_apart(void **state)
 {
     (void)state;
     static const struct pw_abilities looks[] = {
-        {PW_COLORS_MONO, true}, {PW_COLORS_MONO, false}, {PW_COLORS_16, true}};
+        {PW_COLORS_MONO, true, false}, {PW_COLORS_MONO, false, false}, {PW_COLORS_16, true, false}};
     for (int i = 0; i < 3; i++) {
         struct pw_canvas c;
         struct pw_rect r = {0, 0, 1, 5};
@@ -198,7 +198,7 @@ static void no_size_breaks_a_heat_map(void **state)
         for (int n = 1; n <= 8; n++)
             for (int w = 0; w <= 20; w++)
                 for (int h = 0; h <= 20; h++) {
-                    struct pw_abilities l = {look ? PW_COLORS_TRUE : PW_COLORS_MONO, true};
+                    struct pw_abilities l = {look ? PW_COLORS_TRUE : PW_COLORS_MONO, true, true};
                     struct pw_heat m = heat(n);
                     m.split_row = m.split_col = n / 2;
                     if (!pw_heat_fit(&m, &l, w, h)) {

@@ -68,7 +68,7 @@ static void draw_sizes(struct pw_snapshot *s, struct pw_abilities look, int only
 }
 
 static const struct pw_abilities looks[] = {
-    {PW_COLORS_TRUE, true}, {PW_COLORS_MONO, true}, {PW_COLORS_MONO, false}};
+    {PW_COLORS_TRUE, true, false}, {PW_COLORS_MONO, true, false}, {PW_COLORS_MONO, false, false}};
 
 static void draw_step_pages(struct pw_snapshot *s)
 {

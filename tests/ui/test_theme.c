@@ -41,10 +41,31 @@ static struct pw_style fitted(struct pw_style s, enum pw_colors colors, enum pw_
     struct pw_canvas c;
     pw_canvas_init(&c);
     pw_draw_cell(&c, (struct pw_rect){0, 0, 1, 1}, 0, 0, s, 'x');
-    pw_theme_fit_on(&c, &(struct pw_abilities){colors, true}, backdrop);
+    pw_theme_fit_on(&c, &(struct pw_abilities){colors, true, true}, backdrop);
     s = c.cells[0].style;
     pw_canvas_fini(&c);
     return s;
+}
+
+static void the_linux_console_has_boxes(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t drawn, ascii, console;
+    } cases[] = {{0x2500, '-', 0x2500},
+                 {0x2551, '+', 0x2551},
+                 {0x2503, '|', '|'},
+                 {0x28ff, '*', '*'},
+                 {0x2713, 'v', 'v'}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int boxes = 0; boxes < 2; boxes++) {
+            struct pw_canvas c;
+            pw_canvas_init(&c);
+            pw_draw_cell(&c, (struct pw_rect){0, 0, 1, 1}, 0, 0, pw_style_plain(), cases[i].drawn);
+            pw_theme_fit(&c, &(struct pw_abilities){PW_COLORS_16, false, boxes != 0});
+            assert_int_equal(c.cells[0].cp, boxes ? cases[i].console : cases[i].ascii);
+            pw_canvas_fini(&c);
+        }
 }
 
 static void text_can_be_read(void **state)
@@ -167,6 +188,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(contrast_is_what_wcag_says),
+        cmocka_unit_test(the_linux_console_has_boxes),
         cmocka_unit_test(text_can_be_read),
         cmocka_unit_test(arms_can_be_seen),
         cmocka_unit_test(the_scheme_is_left_alone_where_the_background_is_unknown),

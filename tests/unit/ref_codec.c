@@ -316,7 +316,7 @@ void codec_draw(const struct pw_snapshot *s, uint64_t which)
     struct pw_ui ui;
     pw_ui_init(&ui);
     ui.snap = s;
-    ui.look = (struct pw_abilities){which & 1 ? PW_COLORS_TRUE : PW_COLORS_MONO, which & 2};
+    ui.look = (struct pw_abilities){which & 1 ? PW_COLORS_TRUE : PW_COLORS_MONO, which & 2, false};
     pw_canvas_init(&c);
     pw_canvas_resize(&c, which & 4 ? 24 : 60, which & 8 ? 80 : 200);
     for (int i = 0; i < PW_PANES; i++) {

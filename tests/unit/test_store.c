@@ -254,6 +254,18 @@ static void names_and_folders(void **state)
     struct pw_ev_session status;
     pw_store_status(s, &status);
     assert_null(strchr(status.name, '/'));
+    assert_true(pw_session_is_unnamed(status.name));
+    assert_true(pw_session_is_unnamed("2026-11-28-123456-7-2"));
+    static const char *const named[] = {"first",
+                                        "2026-11-28",
+                                        "2026-11-28-123456-",
+                                        "2026-11-28-123456-7-",
+                                        "2026-11-28-123456-7-x",
+                                        "2026-11-28-123456-7b",
+                                        "x2026-11-28-123456-7",
+                                        NULL};
+    for (int i = 0; named[i] != NULL; i++)
+        assert_false(pw_session_is_unnamed(named[i]));
     assert_int_equal(pw_session_unnamed(state_home, sizeof state_home, &err), PW_OK);
     assert_string_not_equal(state_home, dst);
     assert_int_equal(pw_session_folder(expect, sizeof expect, status.name, &err), PW_OK);

@@ -17,6 +17,7 @@
 struct row {
     char name[PW_LINE];
     struct pw_record_info info;
+    int64_t bytes; /* on disk */
     char arms[64]; /* "none, t5, alibi" */
     char why[160]; /* what is wrong with the session */
 };
@@ -43,6 +44,7 @@ static void read_row(struct row *row, const char *folder, const char *file)
     struct pw_str path = {0};
     pw_str_add(&path, "%s/%s", folder, file);
     pw_session_name(row->name, sizeof row->name, path.s);
+    row->bytes = pw_session_usage(path.s);
     if (pw_record_open(&r, path.s, &err) == PW_OK) {
         pw_record_info(r, &row->info);
         read_arms(r, row);
@@ -59,6 +61,12 @@ static int by_use(const void *a, const void *b)
     return x->info.used_ns < y->info.used_ns ? 1 : x->info.used_ns > y->info.used_ns ? -1 : 0;
 }
 
+static int by_bytes(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : by_use(a, b);
+}
+
 /* Number of blanks that pad a name to the column's width; printf counts bytes, not columns. */
 static int pad(const char *name)
 {
@@ -72,14 +80,14 @@ static void print_row(struct pw_lab *lab, const struct row *row)
     time_t t = (time_t)(row->info.used_ns / 1000000000);
     struct tm tm;
     if (row->why[0] != '\0') {
-        pw_lab_note(lab, "%s%*s %s", row->name, pad(row->name), "", row->why);
+        pw_lab_note(lab, "%s%*s %9.1f %s", row->name, pad(row->name), "", (double)row->bytes * 1e-6,
+                    row->why);
         return;
     }
     localtime_r(&t, &tm);
     strftime(when, sizeof when, "%Y-%m-%d %H:%M", &tm);
-    pw_lab_note(lab, "%s%*s %9.1f %9lld  %s  %s%s", row->name, pad(row->name), "",
-                (double)row->info.bytes * 1e-6, (long long)row->info.steps, when, row->arms,
-                row->info.ended ? "" : " (not ended)");
+    pw_lab_note(lab, "%s%*s %9.1f %9lld  %s  %s%s", row->name, pad(row->name), "", (double)row->bytes * 1e-6,
+                (long long)row->info.steps, when, row->arms, row->info.ended ? "" : " (not ended)");
 }
 
 static void offer_session(void *arg, const char *path)
@@ -118,9 +126,10 @@ enum pw_code pw_lab_session_folder(char *folder, size_t size, char *name, size_t
     return PW_OK;
 }
 
-enum pw_code pw_session_list(struct pw_lab *lab, const char *folder, struct pw_err *err)
+enum pw_code pw_session_list(struct pw_lab *lab, const char *folder, bool largest, struct pw_err *err)
 {
-    char home[PW_LINE * 4];
+    char home[PW_LINE * 4], total[64];
+    int64_t bytes = 0;
     struct pw_folder files;
     enum pw_code code = folder == NULL ? pw_session_home(home, sizeof home, err) : PW_OK;
     if (folder == NULL)
@@ -134,15 +143,20 @@ enum pw_code pw_session_list(struct pw_lab *lab, const char *folder, struct pw_e
     for (int i = 0; i < used; i++)
         read_row(&rows[i], folder, files.names[i]);
     pw_folder_free(&files);
-    qsort(rows, (size_t)used, sizeof *rows, by_use);
+    qsort(rows, (size_t)used, sizeof *rows, largest ? by_bytes : by_use);
     if (used == 0)
         pw_lab_note(lab, "no sessions in %s", folder);
     else
         pw_lab_note(lab, "%-28s %9s %9s  %-16s  %s", "session", "MB", "steps", "last use", "arms");
-    for (int i = 0; i < used; i++)
+    for (int i = 0; i < used; i++) {
         print_row(lab, &rows[i]);
+        bytes += rows[i].bytes;
+    }
     if (n > used)
         pw_lab_note(lab, "and %d more", n - used);
+    snprintf(total, sizeof total, "total: %d session%s", used, used == 1 ? "" : "s");
+    if (used > 0)
+        pw_lab_note(lab, "%-28s %9.1f", total, (double)bytes * 1e-6);
     free(rows);
     return PW_OK;
 }

@@ -33,7 +33,8 @@ const struct pw_opt pw_settings_opts[] = {
      .offset = offsetof(struct pw_settings, marker),
      .def = "auto",
      .choices = markers,
-     .help = "characters of curves; block: for fonts without Braille; ascii: for the whole screen"},
+     .help = "characters of curves; block: for fonts without Braille; ascii: for the whole screen; auto: "
+             "braille, on the Linux console ascii with boxes"},
     {.name = "colormap",
      .type = PW_OPT_CHOICE,
      .offset = offsetof(struct pw_settings, colormap),
