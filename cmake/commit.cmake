@@ -1,6 +1,7 @@
 # commit.cmake - writes a C file with the commit of the sources. In an archive made by `git archive`, git has put it
 # into the line below; "" if neither is there. The file changes only if the commit does.
 # usage: cmake -DROOT=... -DOUT=file.c -P commit.cmake
+cmake_policy(VERSION 3.25)
 set(archived "$Format:%h$")
 set(commit "")
 if(NOT archived MATCHES "Format")
