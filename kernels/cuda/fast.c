@@ -140,15 +140,16 @@ size_t pw_cuda_fast_beside(const struct pw_attn *a, const struct pw_seqs *s, int
 }
 
 /* The layer before does not need the gradient of a bias. */
-void pw_cuda_fast_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, const float *dz,
-                                const float *z, const float *qkv, const float *save, const struct pw_attn *a,
-                                const int *pos, const struct pw_seqs *s)
+void pw_cuda_fast_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, float *d_terms,
+                                const float *dz, const float *z, const float *qkv, const float *save,
+                                const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
 {
+    (void)d_terms; /* no table of a device has terms */
     if (a->score != NULL) {
         pw_cuda_writes(c, dqkv);
         pw_cuda_writes(c, d_bias);
         pw_cuda_writes(c, d_keys);
-        pw_cuda_ref_attention_bwd(c, dqkv, d_bias, d_keys, dz, z, qkv, save, a, pos, s);
+        pw_cuda_ref_attention_bwd(c, dqkv, d_bias, d_keys, d_terms, dz, z, qkv, save, a, pos, s);
         return;
     }
     size_t n = pw_cuda_attention_partial(a, s);

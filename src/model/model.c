@@ -62,8 +62,10 @@ static enum pw_code init(struct pw_model *m, bool packed, struct pw_err *err)
     if (code == PW_OK && m->ops->widest_head > 0 && m->cfg.head_width > m->ops->widest_head)
         return pw_fail(err, PW_EUSER, "head_width=%d: %s allows 1..%d, the cpu any", m->cfg.head_width,
                        m->ops->name, m->ops->widest_head);
-    if (code == PW_OK && pe->check != NULL)
-        code = pe->check(m->pe.o.bytes, &m->cfg, err);
+    if (code == PW_OK && pe->terms != PW_TERMS_NONE && m->ops->terms_fwd == NULL)
+        return pw_fail(err, PW_EUSER, "%s: %s can't run it: allowed is backend cpu", pe->name, m->ops->name);
+    if (code == PW_OK)
+        code = pw_pe_check(&m->pe, &m->cfg, err);
     if (code == PW_OK)
         code = pw_layout_init(&m->lay, &m->cfg, &m->pe, err);
     if (code == PW_OK)

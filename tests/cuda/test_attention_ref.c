@@ -42,8 +42,8 @@ static void compare(const struct attend_shape *shape, uint64_t seed)
     ref_plain.scores(NULL, h->scores, h->qkv, &h->a, h->pos, &h->seqs);
     ref_plain.attention_fwd(NULL, h->z, padded, &(struct pw_maps){.probs = h->probs}, h->qkv, &h->a, h->pos,
                             &h->seqs);
-    ref_plain.attention_bwd(NULL, h->dqkv, shape->bias ? h->d_bias : NULL, keyed ? h->d_keys : NULL, h->dz,
-                            h->z, h->qkv, padded, &h->a, h->pos, &h->seqs);
+    ref_plain.attention_bwd(NULL, h->dqkv, shape->bias ? h->d_bias : NULL, keyed ? h->d_keys : NULL, NULL,
+                            h->dz, h->z, h->qkv, padded, &h->a, h->pos, &h->seqs);
     DEVICE(pw_cuda_scores(NULL, d->scores, d->qkv, &d->a, d->pos, &d->seqs, at));
     DEVICE(pw_cuda_attention_fwd_ref(NULL, d->z, save, d->probs, d->qkv, &d->a, d->pos, &d->seqs, at));
     DEVICE(pw_cuda_attention_bwd_ref(NULL, d->dqkv, shape->bias ? d->d_bias : NULL, keyed ? d->d_keys : NULL,
