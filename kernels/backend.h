@@ -244,8 +244,8 @@ struct pw_backend_ops {
      * NULL if no inspection output is wanted. */
     void (*attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,
                           const float *qkv, const struct pw_attn *a, const int *pos, const struct pw_seqs *s);
-    /* Number of floats of `save` for sequences with these starts. Only heads and score of a are read, and
-     * score is only tested for NULL. */
+    /* Number of floats of `save` for sequences with these starts. Only heads, score and terms of a are read,
+     * and the latter two are only tested for NULL. */
     size_t (*attn_save_floats)(const struct pw_attn *a, const int *start, int n_seqs);
     /* Incremental attention with a key-value cache: like attention_fwd for R rows that continue one sequence
      * of T. z [R,HD] has the bits of the last R rows of attention_fwd over all T+R. Appends the rows'
@@ -298,10 +298,7 @@ struct pw_backend_ops {
      *
      * LOG_SIGMOID: f(x) = min(x, 0) - l, where l = ln(1 + e) and e = exp(-|x|) by the exp of a softmax. With
      * t = e / (2 + e) and u = t*t, l = (t + t) * p(u), p = 1 + u/3 + u^2/5 + ... + u^7/15 by fmaf from the
-     * highest power on, coefficients rounded to float.
-     *
-     * terms_fwd and terms_bwd are NULL if the table's attention reads no terms; then no model with such an
-     * encoding is created. */
+     * highest power on, coefficients rounded to float. */
     void (*terms_fwd)(struct pw_ctx *c, float *y, const float *g, const float *before, enum pw_terms kind,
                       int H, const struct pw_seqs *s, int R);
     /* SETS dg [R,H] from dy [R,H]: the sum of dy over the row and all later ones of its sequence, rows

@@ -112,12 +112,11 @@ void pw_cuda_ref_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, flo
 {
     char *room = pw_cuda_turned(c, bwd_bytes(a, s), &qkv, a, pos, s->rows);
     (void)z;
-    (void)d_terms; /* no table of a device has terms */
     if (room == NULL)
         return;
     float *ds = (float *)(room + up(((size_t)s->n + 1) * sizeof(size_t)));
     PW_CUDA_DO(c, "attention_bwd",
-               pw_cuda_attention_bwd_ref(c->stream, dqkv, d_bias, d_keys, dz, qkv, save, a, pos, s,
+               pw_cuda_attention_bwd_ref(c->stream, dqkv, d_bias, d_keys, d_terms, dz, qkv, save, a, pos, s,
                                          (size_t *)room, ds));
     if (a->turn != NULL && !a->turn->learned)
         PW_CUDA_DO(

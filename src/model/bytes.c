@@ -77,6 +77,7 @@ static size_t beside(const struct pw_model *m, int batch, int T)
         .dense = pe->uses & PW_PE_DENSE,
         .keys = pe->uses & PW_PE_KEYS ? &something : NULL,
         .reach = pe->uses & PW_PE_KEYS ? pe->reach(m->pe.o.bytes) : 0,
+        .terms = pe->uses & PW_PE_TERMS ? &something : NULL,
         .turn = pe->uses & (PW_PE_ROTATION | PW_PE_GAIN) || m->pe.tune.logn > 0 ? &turn : NULL};
     struct pw_seqs seqs = {.n = rows / T + rows / 4 / T + 1, .rows = rows + rows / 4, .longest = T + T / 4};
 

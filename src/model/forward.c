@@ -36,10 +36,10 @@ void pw_model_refresh(struct pw_model *m, int positions)
         pw_adapters_merge(m);
     if (m->stale & PW_STALE_PACKS && !m->packed)
         m->ops->prepare(m->be, m->mats, m->cfg.layers * PW_MATS + 1);
-    if (m->stale & PW_STALE_PACKS)
-        pw_gates_prepare(m);
-    if (m->stale & PW_STALE_TABLES)
+    if (m->stale & PW_STALE_TABLES) {
         pw_tables_compute(m);
+        pw_gates_prepare(m);
+    }
     m->stale = 0;
 }
 
@@ -76,8 +76,11 @@ struct pw_heads pw_model_heads(const struct pw_model *m, int layer)
 
 size_t pw_model_save_floats(const struct pw_model *m, const int *start, int n_seqs)
 {
-    static const struct pw_score some; /* its address alone matters */
-    struct pw_attn a = {.heads = m->cfg.heads, .score = m->pe.pe->uses & PW_PE_SCORE ? &some : NULL};
+    static const struct pw_score some; /* its address alone matters, like that of term */
+    static const float term;
+    struct pw_attn a = {.heads = m->cfg.heads,
+                        .score = m->pe.pe->uses & PW_PE_SCORE ? &some : NULL,
+                        .terms = m->pe.pe->uses & PW_PE_TERMS ? &term : NULL};
     return m->ops->attn_save_floats(&a, start, n_seqs);
 }
 

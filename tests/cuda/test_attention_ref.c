@@ -47,7 +47,7 @@ static void compare(const struct attend_shape *shape, uint64_t seed)
     DEVICE(pw_cuda_scores(NULL, d->scores, d->qkv, &d->a, d->pos, &d->seqs, at));
     DEVICE(pw_cuda_attention_fwd_ref(NULL, d->z, save, d->probs, d->qkv, &d->a, d->pos, &d->seqs, at));
     DEVICE(pw_cuda_attention_bwd_ref(NULL, d->dqkv, shape->bias ? d->d_bias : NULL, keyed ? d->d_keys : NULL,
-                                     d->dz, d->qkv, save, &d->a, d->pos, &d->seqs, at, ds));
+                                     NULL, d->dz, d->qkv, save, &d->a, d->pos, &d->seqs, at, ds));
     device_expect_bits("scores", seed, h->scores, d->scores);
     device_expect_bits("z", seed, h->z, d->z);
     device_expect_bits("probs", seed, h->probs, d->probs);
@@ -93,7 +93,8 @@ static void test_nothing(void **state)
     (void)state;
     DEVICE(pw_cuda_scores(NULL, NULL, NULL, &a, NULL, &none, NULL));
     DEVICE(pw_cuda_attention_fwd_ref(NULL, NULL, NULL, NULL, NULL, &a, NULL, &none, NULL));
-    DEVICE(pw_cuda_attention_bwd_ref(NULL, NULL, NULL, NULL, NULL, NULL, NULL, &a, NULL, &none, NULL, NULL));
+    DEVICE(pw_cuda_attention_bwd_ref(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, &a, NULL, &none, NULL,
+                                     NULL));
     DEVICE(pw_cuda_attention_cached(NULL, NULL, NULL, NULL, &a, NULL, 8, 0, 0, NULL));
     DEVICE(pw_cuda_rotate(NULL, NULL, NULL, &(struct pw_turn){.pairs = 4}, NULL, false, 2, 8, 0));
 }

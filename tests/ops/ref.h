@@ -32,7 +32,6 @@ struct ref_case {
     void (*run)(struct ref_call *r);
     bool whole;       /* true: operations of the whole machine, called outside for_chunks */
     double tolerance; /* against ref_double: |a-b| <= tolerance * (1 + |b|) */
-    bool terms;       /* it is left out on tables without terms of rows */
 };
 extern const struct ref_case ref_cases[]; /* ends with name NULL */
 
