@@ -141,9 +141,9 @@ struct pw_attn {
     const float *terms;
 };
 
-/* What becomes of a projection g [R,H] of a layer's normed input, one number for each row and head: running
- * sums over the rows of a sequence, whose differences are added to scores (struct pw_attn). LOG_SIGMOID: of
- * ln sigmoid(g). */
+/* The terms that are made from g [R,H], one number for each row and head, which a layer projects from its
+ * normed input. Terms are running sums over the rows of a sequence, and scores take their differences (struct
+ * pw_attn). LOG_SIGMOID: sums of ln sigmoid(g). */
 enum pw_terms { PW_TERMS_NONE, PW_TERMS_LOG_SIGMOID };
 
 /* Number of bias entries of one head. */

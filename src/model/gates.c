@@ -2,7 +2,7 @@
  * from the normed input n of a layer, and the terms that the backend makes of it.
  *
  * The projection is a linear layer like q, k and v, with packs of its own, because its weight belongs to the
- * encoding and so lies behind all other tensors. */
+ * encoding, whose tensors come after all others. */
 #include <stdlib.h>
 
 #include "model/model_int.h"
