@@ -88,9 +88,10 @@ TIMED(CHUNK, attention_fwd,
        const struct pw_attn *a, const int *pos, const struct pw_seqs *s),
       (c, z, save, maps, qkv, a, pos, s))
 TIMED(CHUNK, attention_bwd,
-      (struct pw_ctx * c, float *dqkv, float *d_bias, float *d_keys, const float *dz, const float *z,
-       const float *qkv, const float *save, const struct pw_attn *a, const int *pos, const struct pw_seqs *s),
-      (c, dqkv, d_bias, d_keys, dz, z, qkv, save, a, pos, s))
+      (struct pw_ctx * c, float *dqkv, float *d_bias, float *d_keys, float *d_terms, const float *dz,
+       const float *z, const float *qkv, const float *save, const struct pw_attn *a, const int *pos,
+       const struct pw_seqs *s),
+      (c, dqkv, d_bias, d_keys, d_terms, dz, z, qkv, save, a, pos, s))
 TIMED(CHUNK, gather_bias_fwd,
       (struct pw_ctx * c, float *out, const float *param, const int *index, int H, int n),
       (c, out, param, index, H, n))

@@ -42,7 +42,7 @@
 extern "C" {
 #endif
 
-#define PW_BACKEND_ABI 23
+#define PW_BACKEND_ABI 24
 /* Increases when the same commands give different bits than before. A session records it. */
 #define PW_BITS 1
 
@@ -232,20 +232,20 @@ struct pw_backend_ops {
     /* Transform q and k in place by t. For inspection: q and k as they enter the dot product. */
     void (*rotate)(struct pw_ctx *c, float *qkv, const struct pw_turn *t, const int *pos, int H, int D,
                    int R);
-    /* Scores before the softmax, as in struct pw_maps: out = f(scale*(q.k (+ q.a)) (+ bias)), where a is the
-     * relative key of the pair, and f is a->score if there is one. For inspection; the same bits as inside
-     * attention_fwd. */
+    /* Scores before the softmax, as in struct pw_maps: out = f(scale*(q.k (+ q.a)) (+ bias) (+ (t_i - t_j))),
+     * where a is the relative key of the pair, t are a->terms of its rows, and f is a->score if there is one.
+     * For inspection; the same bits as inside attention_fwd. */
     void (*scores)(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a, const int *pos,
                    const struct pw_seqs *s);
     /* z [R,HD] = softmax(scores) v. Scores: a chain over D, plus the chain of the relative key, times scale,
-     * plus bias; then the function a->score, if there is one. Softmax: subtract the row's maximum, exp, sum
-     * by lanes over key index, divide by the sum. z: a chain over keys, ascending. save: attn_save_floats
-     * floats for the backward pass; on the host NULL if none follows. maps: NULL if no inspection output is
-     * wanted. */
+     * plus bias, plus the rounded difference of terms; then the function a->score, if there is one. Softmax:
+     * subtract the row's maximum, exp, sum by lanes over key index, divide by the sum. z: a chain over keys,
+     * ascending. save: attn_save_floats floats for the backward pass; on the host NULL if none follows. maps:
+     * NULL if no inspection output is wanted. */
     void (*attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,
                           const float *qkv, const struct pw_attn *a, const int *pos, const struct pw_seqs *s);
-    /* Number of floats of `save` for sequences with these starts. Only heads and score of a are read, and
-     * score is only tested for NULL. */
+    /* Number of floats of `save` for sequences with these starts. Only heads, score and terms of a are read,
+     * and the latter two are only tested for NULL. */
     size_t (*attn_save_floats)(const struct pw_attn *a, const int *start, int n_seqs);
     /* Incremental attention with a key-value cache: like attention_fwd for R rows that continue one sequence
      * of T. z [R,HD] has the bits of the last R rows of attention_fwd over all T+R. Appends the rows'
@@ -259,8 +259,8 @@ struct pw_backend_ops {
                              const struct pw_attn *a, const int *pos, int cap, int T, int R);
     /* Number of floats of `cache` for at most cap positions. */
     size_t (*attn_cache_floats)(int H, int D, int cap);
-    /* Backward pass of attention_fwd; z is its output. SETS dqkv [R,3HD]. Adds to d_bias (shape of the bias)
-     * and d_keys [pw_key_rows,D] (NULL if absent).
+    /* Backward pass of attention_fwd; z is its output. SETS dqkv [R,3HD] and d_terms [R,H]. Adds to d_bias
+     * (shape of the bias) and d_keys [pw_key_rows,D]. d_bias, d_keys and d_terms are NULL if absent.
      *
      * dP = chain over D; row sum of P*dP by lanes; dS = P*(dP - sum), times the derivative of a->score. dq:
      * chain over keys; dk and dv: chains over queries; then dq and dk are multiplied by scale. d_bias: chain
@@ -270,11 +270,15 @@ struct pw_backend_ops {
      * The chain of dq continues over g[r] and row r, r ascending. d_keys[r] is a chain over sequences, then
      * heads, then queries, of scale*g[r], rounded, and q.
      *
+     * d_terms of a row is minus the sum of dS over the queries that see its key: additions from +0, queries
+     * ascending. The row's own sum of dS over its keys belongs to it, too. It is 0, because a softmax does
+     * not change with a constant that is added to all scores of a query, and so it is left out.
+     *
      * Last, the transformation is undone, so dq and dk are gradients of the q and k in qkv; not if its tables
      * are learned: then turn_bwd follows. */
-    void (*attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, const float *dz,
-                          const float *z, const float *qkv, const float *save, const struct pw_attn *a,
-                          const int *pos, const struct pw_seqs *s);
+    void (*attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, float *d_terms,
+                          const float *dz, const float *z, const float *qkv, const float *save,
+                          const struct pw_attn *a, const int *pos, const struct pw_seqs *s);
     /* Undoes a learned transformation in dqkv, which attention_bwd wrote for qkv, and adds to the gradients
      * of its tables. Each row with position id i adds one number to an entry; rows ascend.
      *
@@ -287,6 +291,21 @@ struct pw_backend_ops {
      * gains are [H,P]. */
     void (*turn_bwd)(struct pw_ctx *c, float *dqkv, const struct pw_turn_grad *d, const float *qkv,
                      const struct pw_turn *t, const int *pos, int H, int D, int R);
+
+    /* ---- terms of rows. y [R,H] from g [R,H], by kind (enum pw_terms). y of a row is f(g) added to y of the
+     * row before in its sequence, rows ascending. s NULL: the R rows continue one sequence; before [H] is y
+     * of the row before them, or NULL if they are its first.
+     *
+     * LOG_SIGMOID: f(x) = min(x, 0) - l, where l = ln(1 + e) and e = exp(-|x|) by the exp of a softmax. With
+     * t = e / (2 + e) and u = t*t, l = (t + t) * p(u), p = 1 + u/3 + u^2/5 + ... + u^7/15 by fmaf from the
+     * highest power on, coefficients rounded to float. */
+    void (*terms_fwd)(struct pw_ctx *c, float *y, const float *g, const float *before, enum pw_terms kind,
+                      int H, const struct pw_seqs *s, int R);
+    /* SETS dg [R,H] from dy [R,H]: the sum of dy over the row and all later ones of its sequence, rows
+     * descending from +0, times f'(g). LOG_SIGMOID: f'(x) = sigmoid(-x), which is e * q if x > 0 and q
+     * otherwise, with q = 1 / (1 + e). */
+    void (*terms_bwd)(struct pw_ctx *c, float *dg, const float *dy, const float *g, enum pw_terms kind, int H,
+                      const struct pw_seqs *s);
 
     /* Replace the output of head h in every row of z [R,HD] by row pos[r] of table [P,D], or by zeros if
      * table is NULL. Other heads keep their bits. Used for ablation (the backward pass is zeros), and with H

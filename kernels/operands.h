@@ -135,7 +135,16 @@ struct pw_attn {
     const struct pw_turn *turn;
     /* Function of each finished score, in the backend's memory (kernels/score.h); NULL: the score itself. */
     const struct pw_score *score;
+    /* Terms of rows, or NULL: terms[row of query][h] - terms[row of key][h] is added to the score. [R,H] for
+     * the rows of qkv; of attention_cached [T+R,H] for all rows of the sequence. Always NULL with a function
+     * of scores. */
+    const float *terms;
 };
+
+/* The terms that are made from g [R,H], one number for each row and head, which a layer projects from its
+ * normed input. Terms are running sums over the rows of a sequence, and scores take their differences (struct
+ * pw_attn). LOG_SIGMOID: sums of ln sigmoid(g). */
+enum pw_terms { PW_TERMS_NONE, PW_TERMS_LOG_SIGMOID };
 
 /* Number of bias entries of one head. */
 static inline size_t pw_bias_entries(bool dense, int P)

@@ -18,6 +18,7 @@ static const struct use {
     {PW_PE_DENSE, "a bias on the scores, by the positions of query and key"},
     {PW_PE_GAIN, "a factor on each query"},
     {PW_PE_SCORE, "a function of each score"},
+    {PW_PE_TERMS, "terms of tokens, whose difference is added to the scores"},
 };
 
 static void put_uses(const struct pw_pe *pe, struct pw_str *out)

@@ -17,11 +17,14 @@
 
 enum { SHARED = 64 }; /* tokens of a lone sequence from which on the workers share its heads */
 
-V_INLINE v16 finish_score(v16 s, v16 scale, const float *bias, m16 seen)
+/* terms: those of the keys; term: of the query. */
+V_INLINE v16 finish_score(v16 s, v16 scale, const float *bias, const float *terms, v16 term, m16 seen)
 {
     s = v_mul(s, scale);
     if (bias != NULL)
         s = v_add(s, v_load_m(bias, seen));
+    if (terms != NULL)
+        s = v_add(s, v_sub(term, v_load(terms)));
     return v_select(seen, s, v_set(-INFINITY)); /* exp makes it an exact zero */
 }
 
@@ -52,10 +55,10 @@ static void score_block(const struct pw_head *hd, float *s, float *slope, float 
         int own = pw_keys_before(hd, i + r + 1);
         const float *bias = PW_OP(head_bias_row)(hd, i + r, own);
         float *row = s + (size_t)r * Tp;
-        v16 most = v_set(-INFINITY);
+        v16 most = v_set(-INFINITY), term = hd->terms != NULL ? v_set(hd->terms[i + r]) : v_zero();
         for (int j = 0; j < cols; j += 16) {
-            const float *b = bias != NULL ? bias + j : NULL;
-            v16 v = finish_score(v_load(row + j), scale, b, pw_attn_seen_lanes(own - j));
+            const float *b = bias != NULL ? bias + j : NULL, *t = hd->terms != NULL ? hd->terms + j : NULL;
+            v16 v = finish_score(v_load(row + j), scale, b, t, term, pw_attn_seen_lanes(own - j));
             most = v_max(v, most);
             v_store(row + j, v);
         }
@@ -335,6 +338,7 @@ static void cached_head(struct pw_ctx *c, void *arg, int h)
     hd.k += h * D;
     hd.v += h * D;
     hd.bias = p + f->bias;
+    hd.terms = pw_terms_room(a, hd.bias, hd.Tp);
     x.dots = p + f->relative;
     for (size_t r = 0; r < (size_t)R; r++)
         for (size_t d = 0; d < (size_t)D; d++) {

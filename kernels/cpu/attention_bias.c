@@ -1,4 +1,5 @@
-/* attention_bias.c - the bias of a head's scores, by distance or dense, and its gradient.
+/* attention_bias.c - the bias of a head's scores, by distance or dense, the head's terms, and their
+ * gradients.
  *
  * If position ids ascend by one, the biases of a query's keys are contiguous in a dense bias. For a bias by
  * distance they become contiguous when the needed range is reversed into scratch. */
@@ -18,8 +19,18 @@ static size_t dense_row(const struct pw_head *hd, int i)
     return bias_zero(hd) + (size_t)hd->pos[i] * (size_t)hd->a->table;
 }
 
+static void load_terms(const struct pw_head *hd)
+{
+    size_t H = (size_t)hd->a->heads;
+    const float *terms = hd->a->terms + (size_t)hd->base * H + hd->h;
+    for (int j = 0; j < hd->Tp; j++)
+        hd->terms[j] = j < hd->T ? terms[(size_t)j * H] : 0.0f;
+}
+
 void PW_OP(head_bias_load)(const struct pw_head *hd)
 {
+    if (hd->terms != NULL)
+        load_terms(hd);
     if (hd->a->bias == NULL || hd->a->dense || !hd->in_order)
         return;
     const float *zero = hd->a->bias + bias_zero(hd);
@@ -78,6 +89,20 @@ static void add_by_distance(const struct pw_head *hd, float *d_bias, const float
     }
     for (int y = 0; hd->in_order && y < n; y++)
         zero[T - 1 - y] = rev[y];
+}
+
+void PW_OP(head_terms_grad)(const struct pw_head *hd, float *d_terms, const float *ds)
+{
+    size_t H = (size_t)hd->a->heads;
+    for (int j = 0; j < hd->Tp; j += 16) {
+        v16 sum = v_zero();
+        for (int i = hd->a->causal ? j : 0; i < hd->T; i++)
+            sum = v_add(sum, v_load(ds + (size_t)i * (size_t)hd->Tp + j));
+        v_store(hd->terms + j, v_sub(v_zero(), sum));
+    }
+    d_terms += (size_t)hd->base * H + hd->h;
+    for (int j = 0; j < hd->T; j++)
+        d_terms[(size_t)j * H] = hd->terms[j];
 }
 
 void PW_OP(head_bias_grad)(const struct pw_head *hd, float *d_bias, const float *ds)

@@ -65,6 +65,7 @@ static inline struct pw_head pw_attn_head_of(const float *qkv, const float *qk, 
     hd.base = base;
     hd.Tp = pw_to_16(T);
     hd.Dp = pw_to_16(D);
+    hd.terms = pw_terms_room(a, bias, hd.Tp);
     if (a->bias == NULL && a->keys == NULL && a->score == NULL)
         return hd;
     hd.pos = pos + base;

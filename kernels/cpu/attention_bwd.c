@@ -46,9 +46,9 @@ static void scale_rows(float *y, size_t stride, int R, int n, float scale)
             v_store_n(y + i, n - i, v_mul(v_load_n(y + i, n - i), v_set(scale)));
 }
 
-void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, const float *dz,
-                          const float *z, const float *qkv, const float *save, const struct pw_attn *a,
-                          const int *pos, const struct pw_seqs *s)
+void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, float *d_terms,
+                          const float *dz, const float *z, const float *qkv, const float *save,
+                          const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
 {
     int Tmax = pw_to_16(pw_attn_longest(s)), D = a->head_width;
     size_t C = (size_t)(a->heads * D);
@@ -62,6 +62,7 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
     struct pw_relative x;
     PW_OP(relative_init)(&x, a, Tmax, true, masked + dropped);
     assert((d_bias == NULL || a->bias != NULL) && (d_keys == NULL || a->keys != NULL));
+    assert(d_terms == NULL || (a->terms != NULL && a->score == NULL));
     const float *slope = save + pw_attn_maps_floats(a->heads, s->start, s->n);
     (void)z; /* not needed: with the probabilities at hand, P*dP is summed directly */
     for (int n = 0; n < s->n; n++) {
@@ -108,6 +109,8 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
             scale_rows(dk, w, hd.T, D, a->scale);
             if (d_bias != NULL)
                 PW_OP(head_bias_grad)(&hd, d_bias, ds);
+            if (d_terms != NULL)
+                PW_OP(head_terms_grad)(&hd, d_terms, ds);
             if (d_keys != NULL)
                 PW_OP(relative_dkeys)(&x, &hd, d_keys, q);
             save += (size_t)hd.T * Tp;

@@ -91,6 +91,24 @@ V_LONG void v_sigmoid(v16 z, v16 *s, v16 *minus)
     *minus = v_select(left, q, eq);
 }
 
+/* ln(1/(1+exp(-x))) without cancellation or overflow; kernels/backend.h has the formula (terms_fwd). ln(1 +
+ * e) is 2 artanh(e / (2 + e)), whose argument is at most 1/3. */
+V_LONG v16 v_log_sigmoid(v16 x)
+{
+    v16 e = v_exp(v_sub(v_zero(), v_abs(x)));
+    v16 t = v_div(e, v_add(v_set(2.0f), e));
+    v16 u = v_mul(t, t);
+    v16 p = v_set(1.0f / 15);
+    p = v_fma(p, u, v_set(1.0f / 13));
+    p = v_fma(p, u, v_set(1.0f / 11));
+    p = v_fma(p, u, v_set(1.0f / 9));
+    p = v_fma(p, u, v_set(1.0f / 7));
+    p = v_fma(p, u, v_set(1.0f / 5));
+    p = v_fma(p, u, v_set(1.0f / 3));
+    p = v_fma(p, u, v_set(1.0f));
+    return v_sub(v_select(v_less(x, v_zero()), x, v_zero()), v_mul(v_add(t, t), p));
+}
+
 /* z = 2 sqrt(2/pi) (x + 0.044715 x^3), the argument of gelu's tanh form: 0.5 x (1 + tanh(z/2)) = x
  * sigmoid(z). */
 V_LONG v16 v_gelu_arg(v16 x)

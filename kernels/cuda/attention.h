@@ -20,6 +20,7 @@ struct pw_attend {
     const float *dots;            /* mode fast, [R,H,key_rows]: products of q with all relative keys */
     struct pw_mask mask;          /* dropout of the probabilities; key NULL: none */
     const struct pw_score *score; /* the function of scores; NULL: none */
+    const float *terms;           /* [R,H] terms of rows; NULL: none */
     size_t rows;                  /* R */
     int n, longest, heads, D, table, reach, key_rows;
     size_t bias_head; /* bias entries of one head */
@@ -49,6 +50,7 @@ static inline struct pw_attend pw_attend_of(const float *qkv, const struct pw_at
     at.keys = a->keys;
     at.mask = pw_mask_of(a->drop);
     at.score = a->score;
+    at.terms = a->terms;
     at.rows = (size_t)s->rows;
     at.n = s->n;
     at.longest = s->longest;

@@ -36,6 +36,14 @@ __device__ __forceinline__ float pw_dev_match(const struct pw_attend &a, const f
     return v;
 }
 
+/* Adds the difference of the terms of two rows, if there are terms, to a score. */
+__device__ __forceinline__ float pw_dev_add_terms(const struct pw_attend &a, int h, size_t query, size_t key,
+                                                  float v)
+{
+    size_t H = (size_t)a.heads;
+    return a.terms != NULL ? v + (a.terms[query * H + (size_t)h] - a.terms[key * H + (size_t)h]) : v;
+}
+
 /* The function of scores, if there is one, of head h at a finished score; *slope receives its derivative. */
 __device__ __forceinline__ float pw_dev_finish(const struct pw_attend &a, int h, int query, int key, float v,
                                                float *slope)

@@ -100,8 +100,22 @@ static __global__ void bwd_relative(float *d_keys, const float *by_row, struct p
     d_keys[at] = sum;
 }
 
-static __global__ void bwd_keys(float *dqkv, const float *ds, const float *dz, const float *save,
-                                struct pw_attend a, const size_t *at)
+/* Returns minus the sum of ds[i * stride], i = from .. to-1, added in this order from +0, in every lane. */
+static __device__ __forceinline__ float minus_sum(const float *ds, size_t stride, int from, int to)
+{
+    int lane = (int)(threadIdx.x % 32);
+    float sum = 0.0f;
+    for (int first = from; first < to; first += 32) {
+        float own = first + lane < to ? ds[(size_t)(first + lane) * stride] : 0.0f;
+        for (int m = 0; m < 32 && first + m < to; m++)
+            sum += __shfl_sync(PW_ALL_LANES, own, m);
+    }
+    return 0.0f - sum;
+}
+
+/* d_terms [R,H], or NULL. */
+static __global__ void bwd_keys(float *dqkv, float *d_terms, const float *ds, const float *dz,
+                                const float *save, struct pw_attend a, const size_t *at)
 {
     PW_SHARED(float, weights, [PW_WARPS][32]);
     struct pw_place p;
@@ -120,6 +134,11 @@ static __global__ void bwd_keys(float *dqkv, const float *ds, const float *dz, c
     pw_dev_weighted(
         dk, [&](int i) { return ds[(size_t)i * (size_t)a.longest]; }, q, w, from, p.T, a.D, a.scale, shared);
     pw_dev_weighted(dv, weight, g, C, from, p.T, a.D, 1.0f, shared);
+    if (d_terms == NULL)
+        return;
+    float sum = minus_sum(ds, (size_t)a.longest, from, p.T);
+    if (threadIdx.x % 32 == 0)
+        d_terms[p.r * (size_t)a.heads + (size_t)p.h] = sum;
 }
 
 size_t pw_cuda_attention_ds(const struct pw_attn *a, const struct pw_seqs *seqs)
@@ -130,7 +149,7 @@ size_t pw_cuda_attention_ds(const struct pw_attn *a, const struct pw_seqs *seqs)
 }
 
 cudaError_t pw_cuda_attention_bwd_ref(cudaStream_t s, float *dqkv, float *d_bias, float *d_keys,
-                                      const float *dz, const float *qkv, const float *save,
+                                      float *d_terms, const float *dz, const float *qkv, const float *save,
                                       const struct pw_attn *a, const int *pos, const struct pw_seqs *seqs,
                                       size_t *at, float *ds)
 {
@@ -145,7 +164,7 @@ cudaError_t pw_cuda_attention_bwd_ref(cudaStream_t s, float *dqkv, float *d_bias
     if (e == cudaSuccess)
         e = PW_LAUNCH(bwd_queries, blocks, dim3(PW_THREADS), 0, s, dqkv, ds, by_row, dz, save, all, at);
     if (e == cudaSuccess)
-        e = PW_LAUNCH(bwd_keys, blocks, dim3(PW_THREADS), 0, s, dqkv, ds, dz, save, all, at);
+        e = PW_LAUNCH(bwd_keys, blocks, dim3(PW_THREADS), 0, s, dqkv, d_terms, ds, dz, save, all, at);
     if (e == cudaSuccess && d_keys != NULL)
         e = PW_LAUNCH(bwd_relative, dim3(pw_blocks((size_t)all.key_rows * (size_t)a->head_width, PW_THREADS)),
                       dim3(PW_THREADS), 0, s, d_keys, by_row, all);

@@ -81,11 +81,17 @@ void pw_cuda_fast_norm_bwd(struct pw_ctx *c, float *dx, float *d_gain, float *d_
 
 /* ---- attention */
 
-/* The logarithm of the sum of exponentials of every row and head. The fused kernels support no function of
- * scores; if there is one, the kernels of mode ref run instead. */
+/* The fused kernels support neither a function of scores nor terms of rows. If there are any, the kernels of
+ * mode ref run instead. */
+static bool is_fused(const struct pw_attn *a)
+{
+    return a->score == NULL && a->terms == NULL;
+}
+
+/* The logarithm of the sum of exponentials of every row and head. */
 size_t pw_cuda_fast_attn_save_floats(const struct pw_attn *a, const int *start, int n_seqs)
 {
-    if (a->score != NULL)
+    if (!is_fused(a))
         return pw_cuda_ref_attn_save_floats(a, start, n_seqs);
     return (size_t)a->heads * (size_t)(start[n_seqs] - start[0]);
 }
@@ -111,7 +117,7 @@ void pw_cuda_fast_attention_fwd(struct pw_ctx *c, float *z, float *save, const s
                                 const float *qkv, const struct pw_attn *a, const int *pos,
                                 const struct pw_seqs *s)
 {
-    if (a->score != NULL) {
+    if (!is_fused(a)) {
         pw_cuda_writes(c, z);
         pw_cuda_ref_attention_fwd(c, z, save, maps, qkv, a, pos, s);
         return;
@@ -134,21 +140,22 @@ size_t pw_cuda_fast_beside(const struct pw_attn *a, const struct pw_seqs *s, int
     size_t attention = pw_cuda_room_for(pw_cuda_attention_partial(a, s) * sizeof(float));
     size_t product = (size_t)s->rows * (size_t)widest * sizeof(float);
     size_t sums = pw_cuda_column_partial(s->rows, widest) * sizeof(float);
-    if (a->score != NULL)
+    if (!is_fused(a))
         attention = pw_cuda_ref_beside(a, s, widest);
     return attention + pw_cuda_room_for(product) + pw_cuda_room_for(sums) + pw_blas_workspace();
 }
 
 /* The layer before does not need the gradient of a bias. */
-void pw_cuda_fast_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, const float *dz,
-                                const float *z, const float *qkv, const float *save, const struct pw_attn *a,
-                                const int *pos, const struct pw_seqs *s)
+void pw_cuda_fast_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, float *d_terms,
+                                const float *dz, const float *z, const float *qkv, const float *save,
+                                const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
 {
-    if (a->score != NULL) {
+    if (!is_fused(a)) {
         pw_cuda_writes(c, dqkv);
+        pw_cuda_writes(c, d_terms);
         pw_cuda_writes(c, d_bias);
         pw_cuda_writes(c, d_keys);
-        pw_cuda_ref_attention_bwd(c, dqkv, d_bias, d_keys, dz, z, qkv, save, a, pos, s);
+        pw_cuda_ref_attention_bwd(c, dqkv, d_bias, d_keys, d_terms, dz, z, qkv, save, a, pos, s);
         return;
     }
     size_t n = pw_cuda_attention_partial(a, s);

@@ -126,7 +126,7 @@ cudaError_t pw_cuda_attention_fwd_ref(cudaStream_t s, float *z, float *save, flo
 /* ds: pw_cuda_attention_ds floats. */
 size_t pw_cuda_attention_ds(const struct pw_attn *a, const struct pw_seqs *seqs);
 cudaError_t pw_cuda_attention_bwd_ref(cudaStream_t s, float *dqkv, float *d_bias, float *d_keys,
-                                      const float *dz, const float *qkv, const float *save,
+                                      float *d_terms, const float *dz, const float *qkv, const float *save,
                                       const struct pw_attn *a, const int *pos, const struct pw_seqs *seqs,
                                       size_t *at, float *ds);
 /* bf16: operands of products are rounded to bf16; requires compute capability 8.0. copy (of z, or of dqkv)
@@ -156,6 +156,12 @@ size_t pw_cuda_attention_cached_scratch(const struct pw_attn *a, int T, int R);
 cudaError_t pw_cuda_attention_cached(cudaStream_t s, float *z, float *cache, const float *qkv,
                                      const struct pw_attn *a, const int *pos, int cap, int T, int R,
                                      float *scratch);
+
+/* ---- terms.cu */
+cudaError_t pw_cuda_terms_fwd(cudaStream_t s, float *y, const float *g, const float *before,
+                              enum pw_terms kind, int H, const struct pw_seqs *seqs, int R);
+cudaError_t pw_cuda_terms_bwd(cudaStream_t s, float *dg, const float *dy, const float *g, enum pw_terms kind,
+                              int H, const struct pw_seqs *seqs);
 
 /* ---- put_head.cu, gather.cu, fire.cu, loss.cu, elementwise.cu, dropout.cu. rounded: dx, d_logits or y as
  * bf16, or NULL. In dropout y may be NULL if rounded is not. */

@@ -70,6 +70,22 @@ __device__ __forceinline__ void pw_dev_sigmoid(float z, float *s, float *minus)
     *minus = z < 0.0f ? q : eq;
 }
 
+/* ln(1/(1+exp(-x))), the function of terms_fwd (kernels/backend.h). */
+__device__ __forceinline__ float pw_dev_log_sigmoid(float x)
+{
+    float e = pw_dev_exp(0.0f - fabsf(x));
+    float t = e / (2.0f + e), u = t * t;
+    float p = 1.0f / 15;
+    p = fmaf(p, u, 1.0f / 13);
+    p = fmaf(p, u, 1.0f / 11);
+    p = fmaf(p, u, 1.0f / 9);
+    p = fmaf(p, u, 1.0f / 7);
+    p = fmaf(p, u, 1.0f / 5);
+    p = fmaf(p, u, 1.0f / 3);
+    p = fmaf(p, u, 1.0f);
+    return (x < 0.0f ? x : 0.0f) - (t + t) * p;
+}
+
 /* z = 2 sqrt(2/pi) (x + 0.044715 x^3), the argument of gelu's tanh form: 0.5 x (1 + tanh(z/2)) = x
  * sigmoid(z). */
 __device__ __forceinline__ float pw_dev_gelu_arg(float x)

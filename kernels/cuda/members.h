@@ -54,9 +54,9 @@ void pw_cuda_ref_attention_fwd(struct pw_ctx *c, float *z, float *save, const st
                                const float *qkv, const struct pw_attn *a, const int *pos,
                                const struct pw_seqs *s);
 size_t pw_cuda_ref_attn_save_floats(const struct pw_attn *a, const int *start, int n_seqs);
-void pw_cuda_ref_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, const float *dz,
-                               const float *z, const float *qkv, const float *save, const struct pw_attn *a,
-                               const int *pos, const struct pw_seqs *s);
+void pw_cuda_ref_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, float *d_terms,
+                               const float *dz, const float *z, const float *qkv, const float *save,
+                               const struct pw_attn *a, const int *pos, const struct pw_seqs *s);
 
 /* ---- fast_linear.c. A pack (struct pw_mat) is the weight rounded to bf16; precisions fp32 and tf32 have no
  * packs. */
@@ -83,8 +83,8 @@ void pw_cuda_fast_attention_fwd(struct pw_ctx *c, float *z, float *save, const s
                                 const float *qkv, const struct pw_attn *a, const int *pos,
                                 const struct pw_seqs *s);
 size_t pw_cuda_fast_attn_save_floats(const struct pw_attn *a, const int *start, int n_seqs);
-void pw_cuda_fast_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, const float *dz,
-                                const float *z, const float *qkv, const float *save, const struct pw_attn *a,
-                                const int *pos, const struct pw_seqs *s);
+void pw_cuda_fast_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, float *d_terms,
+                                const float *dz, const float *z, const float *qkv, const float *save,
+                                const struct pw_attn *a, const int *pos, const struct pw_seqs *s);
 
 #endif

@@ -106,9 +106,9 @@ size_t pw_cuda_ref_beside(const struct pw_attn *a, const struct pw_seqs *s, int 
     return pw_cuda_room_for(pw_cuda_turned_bytes(a, bwd_bytes(a, s), s->rows));
 }
 
-void pw_cuda_ref_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, const float *dz,
-                               const float *z, const float *qkv, const float *save, const struct pw_attn *a,
-                               const int *pos, const struct pw_seqs *s)
+void pw_cuda_ref_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, float *d_terms,
+                               const float *dz, const float *z, const float *qkv, const float *save,
+                               const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
 {
     char *room = pw_cuda_turned(c, bwd_bytes(a, s), &qkv, a, pos, s->rows);
     (void)z;
@@ -116,7 +116,7 @@ void pw_cuda_ref_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, flo
         return;
     float *ds = (float *)(room + up(((size_t)s->n + 1) * sizeof(size_t)));
     PW_CUDA_DO(c, "attention_bwd",
-               pw_cuda_attention_bwd_ref(c->stream, dqkv, d_bias, d_keys, dz, qkv, save, a, pos, s,
+               pw_cuda_attention_bwd_ref(c->stream, dqkv, d_bias, d_keys, d_terms, dz, qkv, save, a, pos, s,
                                          (size_t *)room, ds));
     if (a->turn != NULL && !a->turn->learned)
         PW_CUDA_DO(

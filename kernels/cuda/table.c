@@ -133,6 +133,20 @@ static size_t attn_cache_floats(int H, int D, int cap)
     return 2 * (size_t)cap * (size_t)H * (size_t)D;
 }
 
+static void terms_fwd(struct pw_ctx *c, float *y, const float *g, const float *before, enum pw_terms kind,
+                      int H, const struct pw_seqs *s, int R)
+{
+    pw_cuda_writes(c, y);
+    PW_CUDA_DO(c, "terms_fwd", pw_cuda_terms_fwd(c->stream, y, g, before, kind, H, s, R));
+}
+
+static void terms_bwd(struct pw_ctx *c, float *dg, const float *dy, const float *g, enum pw_terms kind, int H,
+                      const struct pw_seqs *s)
+{
+    pw_cuda_writes(c, dg);
+    PW_CUDA_DO(c, "terms_bwd", pw_cuda_terms_bwd(c->stream, dg, dy, g, kind, H, s));
+}
+
 static void put_head(struct pw_ctx *c, float *z, const float *table, const int *pos, int h, int H, int D,
                      int R)
 {
@@ -267,11 +281,11 @@ static enum pw_code open_ref(struct pw_backend **be, int device, struct pw_err *
     .adamw = adamw, .digest = digest, .embed_fwd = embed_fwd, .embed_bwd = embed_bwd, .norm_fwd = norm_fwd,  \
     .gate_fwd = gate_fwd, .gate_bwd = gate_bwd, .heads_fwd = heads_fwd, .heads_bwd = heads_bwd,              \
     .cap_fwd = cap_fwd, .cap_bwd = cap_bwd, .rotate = rotate, .turn_bwd = turn_bwd, .scores = scores,        \
-    .attention_cached = attention_cached, .attn_cache_floats = attn_cache_floats, .put_head = put_head,      \
-    .gather_bias_fwd = gather_bias_fwd, .gather_bias_bwd = gather_bias_bwd, .fire_fwd = fire_fwd,            \
-    .fire_bwd = fire_bwd, .expr_fwd = expr_fwd, .expr_bwd = expr_bwd, .gather_rows = gather_rows,            \
-    .scatter_rows = scatter_rows, .cross_entropy = cross_entropy, .softmax = softmax, .add = add,            \
-    .dropout = dropout, .zero = zero
+    .attention_cached = attention_cached, .attn_cache_floats = attn_cache_floats, .terms_fwd = terms_fwd,    \
+    .terms_bwd = terms_bwd, .put_head = put_head, .gather_bias_fwd = gather_bias_fwd,                        \
+    .gather_bias_bwd = gather_bias_bwd, .fire_fwd = fire_fwd, .fire_bwd = fire_bwd, .expr_fwd = expr_fwd,    \
+    .expr_bwd = expr_bwd, .gather_rows = gather_rows, .scatter_rows = scatter_rows,                          \
+    .cross_entropy = cross_entropy, .softmax = softmax, .add = add, .dropout = dropout, .zero = zero
 
 const struct pw_backend_ops pw_cuda_table_ref = {
     SHARED,

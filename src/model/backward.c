@@ -243,11 +243,14 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l
     ops->linear_dx(c, w->d_z, d, &mat[PW_MAT_O], PW_ACT_NONE, NULL, 1, R);
     pw_replaced_put(m, c, w->d_z, l, pos, R, true);
     attn.drop = pw_model_drop(m, &drop, l, PW_DROP_PROBS, k->row);
-    ops->attention_bwd(c, w->d_qkv, d_bias, d_keys, w->d_z, a->z, a->qkv, a->save, &attn, pos, &seqs);
+    attn.terms = a->terms;
+    ops->attention_bwd(c, w->d_qkv, d_bias, d_keys, w->d_terms, w->d_z, a->z, a->qkv, a->save, &attn, pos,
+                       &seqs);
     turn_back(m, c, w, l, attn.turn, pos, to, R);
     d_proj = d_project(m, c, w, l, to, R);
     d_weights(m, c, w, to, l, PW_MAT_QKV, at->qkv_bias, d_proj, a->n1, R);
     ops->linear_dx(c, w->d_norm, d_proj, &mat[PW_MAT_QKV], PW_ACT_NONE, NULL, 1, R);
+    pw_gates_backward(m, c, w, to, l, &seqs, w->d_norm, R);
     if (shared)
         ops->add(c, w->d_norm, d_n2, (size_t)R * C);
     else if (parallel)

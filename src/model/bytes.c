@@ -77,6 +77,7 @@ static size_t beside(const struct pw_model *m, int batch, int T)
         .dense = pe->uses & PW_PE_DENSE,
         .keys = pe->uses & PW_PE_KEYS ? &something : NULL,
         .reach = pe->uses & PW_PE_KEYS ? pe->reach(m->pe.o.bytes) : 0,
+        .terms = pe->uses & PW_PE_TERMS ? &something : NULL,
         .turn = pe->uses & (PW_PE_ROTATION | PW_PE_GAIN) || m->pe.tune.logn > 0 ? &turn : NULL};
     struct pw_seqs seqs = {.n = rows / T + rows / 4 / T + 1, .rows = rows + rows / 4, .longest = T + T / 4};
 
@@ -108,7 +109,7 @@ size_t pw_model_bytes(const struct pw_backend_ops *ops, const struct pw_config *
         more = pw_stage_bytes(pe->pe, batch, batch * T, 1 + pw_model_group(&m));
         more += 2 * (size_t)batch * sizeof(struct pw_chunk) + beside(&m, batch, T) + acts;
     }
-    more += pw_adapters_bytes(&m);
+    more += pw_adapters_bytes(&m) + pw_gates_bytes(&m);
     pw_layout_fini(&m.lay);
     pw_ids_fini(&m);
     return floats * sizeof(float) + more;
@@ -135,6 +136,7 @@ size_t pw_model_one_copy_need(const struct pw_backend_ops *ops, const struct pw_
     for (int i = 0; i < m.lay.n; i++)
         if (m.lay.params[i].rows == 0 || m.lay.params[i].pe)
             floats += pw_param_count(&m.lay.params[i]);
+    floats += pw_gates_bytes(&m) / sizeof(float);
     pw_layout_fini(&m.lay);
     pw_ids_fini(&m);
     size_t first = ends * (size_t)weight_bytes + V * C * sizeof(float); /* embedding and head */

@@ -38,6 +38,10 @@ static enum pw_code init(struct pw_decoder *d, struct pw_err *err)
     d->ids = m->ops->alloc(m->be, cap * sizeof *d->ids);
     d->order = m->ops->alloc(m->be, cap * sizeof *d->order);
     d->rows = malloc(cap * sizeof *d->rows);
+    if (m->pe.pe->terms != PW_TERMS_NONE)
+        d->cache.terms = m->ops->alloc(m->be, (size_t)m->cfg.layers * cap * m->cfg.heads * sizeof(float));
+    if (m->pe.pe->terms != PW_TERMS_NONE && d->cache.terms == NULL)
+        return pw_fail(err, PW_ENOMEM, "out of memory for the terms of %d tokens", d->cache.cap);
     if (d->cache.mem == NULL || d->tokens == NULL || d->ids == NULL || d->order == NULL || d->rows == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory: the keys and values of %d tokens need %zu MiB",
                        d->cache.cap, floats * sizeof(float) >> 20);
@@ -72,6 +76,7 @@ void pw_decoder_destroy(struct pw_decoder *d)
         return;
     pw_work_free(d->m, &d->work);
     d->m->ops->free(d->m->be, d->cache.mem);
+    d->m->ops->free(d->m->be, d->cache.terms);
     d->m->ops->free(d->m->be, d->ids);
     d->m->ops->free(d->m->be, d->order);
     d->m->ops->free(d->m->be, d->pos);

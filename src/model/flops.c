@@ -9,8 +9,9 @@
  *
  * The ragged batch counts as it is: no padding, and the head at scored rows only. Of the query-key pairs
  * those count that the mask shows: T(T+1)/2 for a causal sequence of T, T*T without the mask. Embedding,
- * norms, activations, softmax, encoding, adapters and optimiser are not counted: together they are a few per
- * cent, and differ between machines. Nor does it count that steps can leave out gradients (trains=). */
+ * norms, activations, softmax, the encoding with its gates, adapters and optimiser are not counted: together
+ * they are a few per cent, and differ between machines. Nor does it count that steps can leave out gradients
+ * (trains=). */
 #include "model/model.h"
 
 int64_t pw_model_flops(const struct pw_config *cfg, const struct pw_batch *b)

@@ -36,8 +36,10 @@ void pw_model_refresh(struct pw_model *m, int positions)
         pw_adapters_merge(m);
     if (m->stale & PW_STALE_PACKS && !m->packed)
         m->ops->prepare(m->be, m->mats, m->cfg.layers * PW_MATS + 1);
-    if (m->stale & PW_STALE_TABLES)
+    if (m->stale & PW_STALE_TABLES) {
         pw_tables_compute(m);
+        pw_gates_prepare(m);
+    }
     m->stale = 0;
 }
 
@@ -74,8 +76,11 @@ struct pw_heads pw_model_heads(const struct pw_model *m, int layer)
 
 size_t pw_model_save_floats(const struct pw_model *m, const int *start, int n_seqs)
 {
-    static const struct pw_score some; /* its address alone matters */
-    struct pw_attn a = {.heads = m->cfg.heads, .score = m->pe.pe->uses & PW_PE_SCORE ? &some : NULL};
+    static const struct pw_score some; /* its address alone matters, like that of term */
+    static const float term;
+    struct pw_attn a = {.heads = m->cfg.heads,
+                        .score = m->pe.pe->uses & PW_PE_SCORE ? &some : NULL,
+                        .terms = m->pe.pe->uses & PW_PE_TERMS ? &term : NULL};
     return m->ops->attn_save_floats(&a, start, n_seqs);
 }
 
@@ -157,6 +162,7 @@ static void tap_maps(const struct pw_model *m, struct pw_ctx *c, struct pw_maps 
     *scaled = (struct pw_turn){.gain = attn->turn != NULL ? attn->turn->gain : NULL};
     plain->bias = plain->keys = NULL;
     plain->score = NULL;
+    plain->terms = NULL;
     plain->turn = scaled->gain != NULL ? scaled : NULL;
     if (tap->rows.each != NULL)
         *maps = tap->rows;
@@ -177,6 +183,7 @@ static void attention(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, i
     struct pw_turn scaled;
     struct pw_dropout d;
 
+    pw_gates_forward(m, c, a, l, &attn, &r->seqs, cache, r->R);
     if (tap != NULL)
         tap_maps(m, c, &maps, &plain, &scaled, &attn, a->qkv, l, r);
     attn.drop = drop(m, &d, l, PW_DROP_PROBS, r);

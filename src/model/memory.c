@@ -87,6 +87,8 @@ enum pw_code pw_memory_init(struct pw_model *m, bool packed, struct pw_err *err)
         return code;
     set_mats(m);
     code = pw_adapters_init(m, err);
+    if (code == PW_OK)
+        code = pw_gates_init(m, err);
     if (code)
         return code;
     return packed ? pw_packed_init(m, err) : alloc_packs(m, false, err);
@@ -137,6 +139,7 @@ void pw_memory_fini(struct pw_model *m)
     m->ops->free(m->be, m->v);
     m->ops->free(m->be, m->back);
     pw_adapters_fini(m);
+    pw_gates_fini(m);
     if (!pw_model_one_slot(m))
         m->ops->free(m->be, m->g);
     pw_seen_fini(m);

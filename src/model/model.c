@@ -56,14 +56,13 @@ void pw_model_draw(struct pw_model *m, int first, uint64_t seed)
 
 static enum pw_code init(struct pw_model *m, bool packed, struct pw_err *err)
 {
-    const struct pw_pe *pe = m->pe.pe;
     enum pw_code code = pw_config_check(&m->cfg, err);
 
     if (code == PW_OK && m->ops->widest_head > 0 && m->cfg.head_width > m->ops->widest_head)
         return pw_fail(err, PW_EUSER, "head_width=%d: %s allows 1..%d, the cpu any", m->cfg.head_width,
                        m->ops->name, m->ops->widest_head);
-    if (code == PW_OK && pe->check != NULL)
-        code = pe->check(m->pe.o.bytes, &m->cfg, err);
+    if (code == PW_OK)
+        code = pw_pe_check(&m->pe, &m->cfg, err);
     if (code == PW_OK)
         code = pw_layout_init(&m->lay, &m->cfg, &m->pe, err);
     if (code == PW_OK)

@@ -55,8 +55,9 @@ struct pw_acts {
     float *qkv;        /* [R,3HD] before rotation, which the attention applies */
     /* [R,(H+2K)D] the projection, and [R,H+K] statistics of its norms; NULL: the projection is qkv */
     float *raw, *raw_stat;
-    float *z, *save; /* [R,HD] outputs of the heads; saved state of the attention */
-    float *mid;      /* [R,C] the stream after the attention */
+    float *gate, *terms; /* [R,H] projection and its terms (kernels/backend.h); NULL without */
+    float *z, *save;     /* [R,HD] outputs of the heads; saved state of the attention */
+    float *mid;          /* [R,C] the stream after the attention */
     float *n2, *stat2;
     float *pre, *hid; /* [R,F] before and after the activation; pre is NULL for relu, [R,2F] if gated */
     /* [R,C] outputs of attention and MLP before their norms, and the statistics; NULL without such norms */
@@ -77,6 +78,8 @@ struct pw_work {
     /* NULL where the configuration has no use for them: [R,(H+2K)D]; [R,2F]; [R,C], before a norm of an
      * output; [R,C], of norm2's output in a parallel block */
     float *d_raw, *d_pre, *d_post, *d_n2;
+    /* [R,H] gradients of the terms and of the gate; [R,C] that of its input; NULL without terms */
+    float *d_terms, *d_gate, *d_gated;
     float *low_x, *low_dy; /* [R,r] x A^T and dy B; NULL without adapters */
 };
 
@@ -146,6 +149,7 @@ struct pw_replaced {
 struct pw_cache {
     float *mem;                   /* [L][layer] in the backend's own layout */
     size_t layer;                 /* floats per layer */
+    float *terms;                 /* [L][cap,H] terms of the rows so far; NULL: the encoding has none */
     const int *order;             /* [cap] 0, 1, 2, ... on the backend */
     const int *pos;               /* [cap] position ids: order, or those of the encoding */
     const int *added[PW_PE_ADDS]; /* [cap] rows of the encoding's added tables */
@@ -189,6 +193,8 @@ struct pw_model {
     bool under_way; /* a step has begun but not finished; step_plan and slots hold its progress */
     struct pw_flight flights[PW_FLIGHTS];
     int first_flight, n_flights;  /* ring buffer: index of the oldest, number in flight */
+    struct pw_mat *gates;         /* [L] the projections of an encoding with terms; NULL: none */
+    float *gate_pack;             /* of all gates, for both directions */
     struct pw_adamw rule;         /* of the staged steps */
     int trains;                   /* enum pw_trains: of the staged steps, or of the running one */
     uint64_t form;                /* identifies the operations of a pass, over all models: pw_model_formed */
@@ -411,6 +417,22 @@ void pw_forward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const s
  * those of the last token. */
 void pw_forward_cached(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_cache *cache,
                        const int *ids, int R);
+
+/* ---- gates.c: the projection and the terms of an encoding that has terms; without, nothing happens. */
+/* Allocates the packs of the projections; the fini frees them. bytes: how much they take. */
+enum pw_code pw_gates_init(struct pw_model *m, struct pw_err *err);
+void pw_gates_fini(struct pw_model *m);
+size_t pw_gates_bytes(const struct pw_model *m);
+/* Prepares the packs from the parameters. */
+void pw_gates_prepare(struct pw_model *m);
+/* Computes the terms of layer l's R rows from its normed input a->n1, and sets attn->terms. With a cache they
+ * continue those of its sequence. */
+void pw_gates_forward(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, int l, struct pw_attn *attn,
+                      const struct pw_seqs *seqs, const struct pw_cache *cache, int R);
+/* Adds to the slot the gradients of layer l's projection, and to dx [R,C] that of its input, from w->d_terms.
+ */
+void pw_gates_backward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_slot *to,
+                       int l, const struct pw_seqs *seqs, float *dx, int R);
 
 /* ---- ablate.c */
 /* Writes the replaced heads of layer l into z [R,HD]; with gradient, writes zeros into the gradient of z. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 extern const struct pw_pe pw_pe_none, pw_pe_learned, pw_pe_sinusoidal, pw_pe_t5, pw_pe_alibi, pw_pe_rotary;
-extern const struct pw_pe pw_pe_clipped, pw_pe_shaw, pw_pe_fire;
+extern const struct pw_pe pw_pe_clipped, pw_pe_shaw, pw_pe_fire, pw_pe_fox;
 extern const struct pw_pe pw_pe_rspe, pw_pe_aspe, pw_pe_2dspe, pw_pe_dpe, pw_pe_ldpe, pw_pe_learned_reversed;
 
 /* clang-format off */
@@ -28,6 +28,7 @@ const struct pw_pe *const pw_pes[] = {
     &pw_pe_dpe,
     &pw_pe_ldpe,
     &pw_pe_learned_reversed,
+    &pw_pe_fox,
     NULL,
 };
 /* clang-format on */
@@ -42,6 +43,14 @@ const struct pw_pe *pw_pe_find(const char *name)
                 return *pe;
     }
     return NULL;
+}
+
+enum pw_code pw_pe_check(const struct pw_pe_use_opts *use, const struct pw_config *cfg, struct pw_err *err)
+{
+    if (use->pe->needs_mask && !cfg->causal)
+        return pw_fail(err, PW_EUSER, "%s: causal=off: it sums over earlier tokens, so it needs causal=on",
+                       use->pe->name);
+    return use->pe->check != NULL ? use->pe->check(use->o.bytes, cfg, err) : PW_OK;
 }
 
 bool pw_pe_learns(const struct pw_pe *pe)
@@ -291,8 +300,8 @@ enum pw_code pw_pe_parse(struct pw_pe_use_opts *use, const char *text, const str
 
     if (code == PW_OK && parsed.pe->resolve != NULL)
         parsed.pe->resolve(parsed.o.bytes, cfg);
-    if (code == PW_OK && parsed.pe->check != NULL)
-        code = parsed.pe->check(parsed.o.bytes, cfg, err);
+    if (code == PW_OK)
+        code = pw_pe_check(&parsed, cfg, err);
     if (code == PW_OK)
         code = pw_pe_tune_check(&parsed, cfg, err);
     if (code == PW_OK)

@@ -36,6 +36,7 @@ enum pw_pe_use {
     PW_PE_DENSE = 16,   /* bias on the scores by the positions of query and key */
     PW_PE_GAIN = 32,    /* factor on each query */
     PW_PE_SCORE = 64,   /* function of each finished score */
+    PW_PE_TERMS = 128,  /* terms of rows, whose difference is added to the score */
     PW_PE_BIASES = PW_PE_BIAS | PW_PE_DENSE,
 };
 
@@ -127,6 +128,7 @@ struct pw_pe {
     unsigned uses;                          /* enum pw_pe_use */
     unsigned by_layer;            /* enum pw_pe_use: tables that differ by layer; not ADDED, not KEYS */
     bool head_gains;              /* GAIN: each head has gains of its own */
+    bool needs_mask;              /* pw_pe_check refuses a model without the causal mask */
     bool key_turns;               /* ROTATION: keys are rotated by rows of their own; not if computed */
     enum pw_pe_by by[PW_PE_ADDS]; /* ADDED: rule of each table; often only the first is used */
     bool halves; /* tables are concatenated: each has half of the columns; otherwise summed */
@@ -194,11 +196,14 @@ struct pw_pe {
      * computes table x->which, its parts one after the other, from param, which holds the parameters one
      * after the other. fill_bwd adds to d_param; it overwrites d_table, the gradients of the L layers one
      * after the other, or of ADDED the one gradient. All arrays are in the backend's memory; any worker can
-     * call. NULL: not such an encoding. */
+     * call. NULL: not such an encoding. With TERMS, params has what terms says and fill is NULL. */
     unsigned computed;
     int (*params)(const void *opts, const struct pw_config *cfg, struct pw_pe_param *out);
     void (*fill)(const struct pw_pe_pass *x, float *table, const float *param);
     void (*fill_bwd)(const struct pw_pe_pass *x, float *d_param, float *d_table, const float *param);
+    /* TERMS: what becomes of a projection of each layer's normed input, the one that q, k and v read. Its
+     * weight [L,H,C] and bias [L,H] are the only two parameters of params. Not with SCORE. */
+    enum pw_terms terms;
     /* Makes the program that fill and fill_bwd pass to the backend for a table (kernels/expr_code.h); the
      * caller frees it. NULL: there is none. */
     enum pw_code (*code)(const void *opts, const struct pw_config *cfg, enum pw_pe_table which,
@@ -206,6 +211,8 @@ struct pw_pe {
 };
 
 extern const struct pw_pe *const pw_pes[]; /* NULL-terminated */
+/* Checks an encoding's options against each other and against the model (check, needs_mask). */
+enum pw_code pw_pe_check(const struct pw_pe_use_opts *use, const struct pw_config *cfg, struct pw_err *err);
 /* Finds an encoding by name or alias, case-insensitively; NULL if there is none. */
 const struct pw_pe *pw_pe_find(const char *name);
 

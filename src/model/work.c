@@ -33,9 +33,9 @@ static float *operand(struct blocks *b, size_t n)
     return carve(&b->operands, (n * b->operand_bytes + sizeof(float) - 1) / sizeof(float));
 }
 
-static void carve_layer(struct blocks *b, struct pw_acts *a, const struct pw_config *cfg, size_t R,
-                        size_t save)
+static void carve_layer(struct blocks *b, struct pw_acts *a, const struct pw_model *m, size_t R, size_t save)
 {
+    const struct pw_config *cfg = &m->cfg;
     size_t C = (size_t)cfg->width, HD = (size_t)cfg->heads * cfg->head_width, F = (size_t)cfg->ffn;
     struct carver *c = &b->acts;
 
@@ -44,6 +44,9 @@ static void carve_layer(struct blocks *b, struct pw_acts *a, const struct pw_con
     a->qkv = carve(c, R * 3 * HD);
     a->raw = pw_rearranges(cfg) ? carve(c, R * (size_t)pw_qkv_rows(cfg)) : NULL;
     a->raw_stat = cfg->qk_norm ? carve(c, R * (size_t)(cfg->heads + pw_config_kv_heads(cfg))) : NULL;
+    bool terms = m->pe.pe->terms != PW_TERMS_NONE;
+    a->gate = terms ? carve(c, R * cfg->heads) : NULL;
+    a->terms = terms ? carve(c, R * cfg->heads) : NULL;
     a->z = carve(c, R * HD);
     a->save = save > 0 ? carve(c, save) : NULL;
     a->mid = carve(c, R * C);
@@ -73,7 +76,7 @@ static struct blocks carve_all(const struct pw_model *m, struct pw_work *w, bool
 
     for (int l = 0; l < L; l++) {
         if (train || l == 0)
-            carve_layer(&b, &w->acts[l], cfg, R, w->save);
+            carve_layer(&b, &w->acts[l], m, R, w->save);
         else
             w->acts[l] = w->acts[0];
     }
@@ -98,6 +101,10 @@ static struct blocks carve_all(const struct pw_model *m, struct pw_work *w, bool
         w->d_pre = cfg->gated ? carve(c, R * 2 * cfg->ffn) : NULL;
         w->d_post = cfg->post_norm ? carve(c, R * C) : NULL;
         w->d_n2 = cfg->parallel != PW_PARALLEL_OFF ? carve(c, R * C) : NULL;
+        bool terms = m->pe.pe->terms != PW_TERMS_NONE;
+        w->d_terms = terms ? carve(c, R * cfg->heads) : NULL;
+        w->d_gate = terms ? carve(c, R * cfg->heads) : NULL;
+        w->d_gated = terms ? carve(c, R * C) : NULL;
         w->low_x = cfg->adapter > 0 ? carve(c, R * cfg->adapter) : NULL;
         w->low_dy = cfg->adapter > 0 ? carve(c, R * cfg->adapter) : NULL;
     }

@@ -52,8 +52,8 @@ enum pw_code pw_own_model(struct pw_model **m, const struct pw_probe_in *in, con
     enum pw_code code = pw_config_check(&checked, err);
     if (code == PW_OK && pe == NULL)
         code = pw_pe_parse(&none, "none", &checked, err);
-    else if (code == PW_OK && pe->pe->check != NULL)
-        code = pe->pe->check(pe->o.bytes, &checked, err);
+    else if (code == PW_OK)
+        code = pw_pe_check(pe, &checked, err);
     if (code == PW_OK)
         code = pw_model_create(m, in->ops, in->be, &checked, pe != NULL ? pe : &none, in->seed + number, err);
     return code;

@@ -6,7 +6,7 @@
  * any depth. Under a causal mask they differ. Su's sentence ("does not possess permutation invariance") is
  * about the whole output. The last query of one layer sees all keys, and its output still doesn't depend on
  * their order; from two layers on it does. If the arm has an encoding, further models with that encoding show
- * that it takes effect. */
+ * that it takes effect. An encoding that needs the mask shows it in the last query of one causal layer. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,8 +39,9 @@ struct errors {
 
 struct state {
     /* Number of models: without encoding and with the arm's, each without mask and causal, each with
-     * 1..DEPTHS layers. */
+     * 1..DEPTHS layers. masked: the arm's encoding needs the mask, so it has only causal ones. */
     int models;
+    bool masked;
     struct errors *e;
     float *resid, *permuted; /* [layers+1,T,C] */
     int *tokens, *order;
@@ -53,7 +54,9 @@ static enum pw_code begin_permutation(struct pw_probing_at *p, struct pw_err *er
     struct state *s = p->state = pw_alloc(1, sizeof *s);
     int T;
     enum pw_code code = pw_draw_length(&T, p, subject, o->length, 0, err);
-    s->models = 2 * DEPTHS * (pw_model_pe(subject->model)->pe->uses != 0 ? 2 : 1);
+    const struct pw_pe *pe = pw_model_pe(subject->model)->pe;
+    s->masked = pe->needs_mask;
+    s->models = DEPTHS * (pe->uses == 0 ? 2 : s->masked ? 3 : 4);
     s->e = pw_alloc((size_t)s->models, sizeof *s->e);
     s->resid = pw_alloc((size_t)(DEPTHS + 1) * o->length * WIDTH, sizeof *s->resid);
     s->permuted = pw_alloc((size_t)(DEPTHS + 1) * o->length * WIDTH, sizeof *s->permuted);
@@ -106,9 +109,9 @@ static void add_errors(struct state *s, struct errors *e, int layers, int T, int
     e->last_most = last > e->last_most ? last : e->last_most;
 }
 
-static bool causal_of(int i)
+static bool causal_of(const struct state *s, int i)
 {
-    return i / DEPTHS % 2 == 1;
+    return i / DEPTHS % 2 == 1 || (s->masked && i >= 2 * DEPTHS);
 }
 
 static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
@@ -120,7 +123,7 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
     int layers = i % DEPTHS + 1;
     struct pw_model *m = NULL;
     struct pw_config cfg =
-        pw_own_config(layers, WIDTH, arm->heads, arm->head_width, o->length, p->in->vocab, causal_of(i));
+        pw_own_config(layers, WIDTH, arm->heads, arm->head_width, o->length, p->in->vocab, causal_of(s, i));
     enum pw_code code =
         pw_own_model(&m, p->in, &cfg, i < 2 * DEPTHS ? NULL : pw_model_pe(subject->model), (uint64_t)i, err);
     for (int k = 0; k < o->samples && code == PW_OK; k++) {
@@ -158,7 +161,13 @@ static void claims(const struct state *s, struct pw_finding *f, const char *pe)
         "correction: the last token of one causal layer is blind to order; of two or more layers, it isn't",
         "one layer: error at most %.1e; more layers: mean error at least %.2f", causal[0].last_most,
         least_deep);
-    if (s->models > 2 * DEPTHS)
+    if (s->masked)
+        pw_finding_claim(
+            f, pw_claim_holds(wired[0].last > SOMETHING),
+            "with an encoding that needs the mask, the last token of one causal layer isn't blind "
+            "to order (a check that the encoding takes effect)",
+            "%s: mean error %.2f (threshold %g)", pe, wired[0].last, SOMETHING);
+    else if (s->models > 2 * DEPTHS)
         pw_finding_claim(f, pw_claim_holds(least_wired > SOMETHING),
                          "with an encoding, attention without a mask isn't blind to order either (a check "
                          "that the encoding takes effect)",
@@ -182,7 +191,7 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     for (int i = 0; i < s->models; i++) {
         const double row[] = {s->e[i].whole, s->e[i].whole_most, s->e[i].last, s->e[i].last_most};
         pw_finding_row(f, b, i, "%.10s, %s, %d", i < 2 * DEPTHS ? "none" : pe,
-                       causal_of(i) ? "causal" : "no mask", i % DEPTHS + 1);
+                       causal_of(s, i) ? "causal" : "no mask", i % DEPTHS + 1);
         for (int c = 0; c < 4; c++)
             pw_finding_put(f, b, i, c, row[c]);
     }

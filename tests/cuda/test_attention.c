@@ -66,7 +66,7 @@ static void compare(struct attend_shape *shape, uint64_t seed)
     float *save = malloc(ref_double.attn_save_floats(&h->a, h->start, h->seqs.n) * sizeof *save);
     assert_non_null(save);
     ref_double.attention_fwd(NULL, h->z, save, NULL, h->qkv, &h->a, h->pos, &h->seqs);
-    ref_double.attention_bwd(NULL, h->dqkv, d_bias, d_keys, h->dz, h->z, h->qkv, save, &h->a, h->pos,
+    ref_double.attention_bwd(NULL, h->dqkv, d_bias, d_keys, NULL, h->dz, h->z, h->qkv, save, &h->a, h->pos,
                              &h->seqs);
     launch(&k, shape->bf16);
     double tolerance = shape->bf16 ? BF16_TOLERANCE : TOLERANCE;
@@ -298,7 +298,7 @@ static void test_hidden_by_the_bias(void **state)
     float *save = malloc(ref_double.attn_save_floats(&h->a, h->start, 1) * sizeof *save);
     assert_non_null(save);
     ref_double.attention_fwd(NULL, h->z, save, NULL, h->qkv, &h->a, h->pos, &h->seqs);
-    ref_double.attention_bwd(NULL, h->dqkv, h->d_bias, NULL, h->dz, h->z, h->qkv, save, &h->a, h->pos,
+    ref_double.attention_bwd(NULL, h->dqkv, h->d_bias, NULL, NULL, h->dz, h->z, h->qkv, save, &h->a, h->pos,
                              &h->seqs);
     launch(&k, false);
     device_expect_near("z", 5, h->z, k.device.z, TOLERANCE);

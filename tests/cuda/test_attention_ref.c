@@ -42,12 +42,12 @@ static void compare(const struct attend_shape *shape, uint64_t seed)
     ref_plain.scores(NULL, h->scores, h->qkv, &h->a, h->pos, &h->seqs);
     ref_plain.attention_fwd(NULL, h->z, padded, &(struct pw_maps){.probs = h->probs}, h->qkv, &h->a, h->pos,
                             &h->seqs);
-    ref_plain.attention_bwd(NULL, h->dqkv, shape->bias ? h->d_bias : NULL, keyed ? h->d_keys : NULL, h->dz,
-                            h->z, h->qkv, padded, &h->a, h->pos, &h->seqs);
+    ref_plain.attention_bwd(NULL, h->dqkv, shape->bias ? h->d_bias : NULL, keyed ? h->d_keys : NULL, NULL,
+                            h->dz, h->z, h->qkv, padded, &h->a, h->pos, &h->seqs);
     DEVICE(pw_cuda_scores(NULL, d->scores, d->qkv, &d->a, d->pos, &d->seqs, at));
     DEVICE(pw_cuda_attention_fwd_ref(NULL, d->z, save, d->probs, d->qkv, &d->a, d->pos, &d->seqs, at));
     DEVICE(pw_cuda_attention_bwd_ref(NULL, d->dqkv, shape->bias ? d->d_bias : NULL, keyed ? d->d_keys : NULL,
-                                     d->dz, d->qkv, save, &d->a, d->pos, &d->seqs, at, ds));
+                                     NULL, d->dz, d->qkv, save, &d->a, d->pos, &d->seqs, at, ds));
     device_expect_bits("scores", seed, h->scores, d->scores);
     device_expect_bits("z", seed, h->z, d->z);
     device_expect_bits("probs", seed, h->probs, d->probs);
@@ -93,7 +93,8 @@ static void test_nothing(void **state)
     (void)state;
     DEVICE(pw_cuda_scores(NULL, NULL, NULL, &a, NULL, &none, NULL));
     DEVICE(pw_cuda_attention_fwd_ref(NULL, NULL, NULL, NULL, NULL, &a, NULL, &none, NULL));
-    DEVICE(pw_cuda_attention_bwd_ref(NULL, NULL, NULL, NULL, NULL, NULL, NULL, &a, NULL, &none, NULL, NULL));
+    DEVICE(pw_cuda_attention_bwd_ref(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, &a, NULL, &none, NULL,
+                                     NULL));
     DEVICE(pw_cuda_attention_cached(NULL, NULL, NULL, NULL, &a, NULL, 8, 0, 0, NULL));
     DEVICE(pw_cuda_rotate(NULL, NULL, NULL, &(struct pw_turn){.pairs = 4}, NULL, false, 2, 8, 0));
 }

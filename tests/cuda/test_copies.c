@@ -136,20 +136,20 @@ OPERATION(rotated, rotate(f->c, f->wide, &f->turn, f->ids, H, D, R))
 OPERATION(attended, attention_fwd(f->c, y, f->save, NULL, f->wide, &f->attn, f->ids, &f->seqs))
 OPERATION(cached, attention_cached(f->c, y, f->param, f->wide, &f->attn, f->ids, 8, 0, R))
 OPERATION(scored, scores(f->c, f->d_wide, f->wide, &f->attn, f->ids, &f->seqs))
-OPERATION(attended_back, attention_bwd(f->c, f->d_wide, NULL, NULL, f->x, f->out, f->wide, f->save, &f->attn,
-                                       f->ids, &f->seqs))
+OPERATION(attended_back, attention_bwd(f->c, f->d_wide, NULL, NULL, NULL, f->x, f->out, f->wide, f->save,
+                                       &f->attn, f->ids, &f->seqs))
 static void relative_keys(struct fixture *f, float *d_keys)
 {
-    ops->attention_bwd(f->c, f->d_wide, NULL, d_keys, f->x, f->out, f->wide, f->save, &f->relative, f->ids,
-                       &f->seqs);
+    ops->attention_bwd(f->c, f->d_wide, NULL, d_keys, NULL, f->x, f->out, f->wide, f->save, &f->relative,
+                       f->ids, &f->seqs);
 }
 static void relative_back(struct fixture *f, float *y)
 {
     (void)y;
     relative_keys(f, f->grad);
 }
-OPERATION(turned_back, attention_bwd(f->c, f->d_wide, NULL, NULL, f->x, f->out, f->wide, f->save, &f->turned,
-                                     f->ids, &f->seqs))
+OPERATION(turned_back, attention_bwd(f->c, f->d_wide, NULL, NULL, NULL, f->x, f->out, f->wide, f->save,
+                                     &f->turned, f->ids, &f->seqs))
 OPERATION(put, put_head(f->c, y, NULL, f->ids, 1, H, D, R))
 OPERATION(put_from, put_head(f->c, y + C, f->param, f->ids, 0, H, D, R - 1))
 OPERATION(gathered, gather_rows(f->c, y, f->x, f->ids, R, C))

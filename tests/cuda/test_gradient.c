@@ -23,6 +23,7 @@ static const struct {
     {SMALL " tied=on bias=on norm=layernorm act=gelu", "t5 buckets=6 distance=8"},
     {SMALL " dropout=0.2 tied=on", "t5"},
     {SMALL " dropout=0.2", "shaw distance=3"},
+    {SMALL " dropout=0.2 tied=on norm_at=ff", "fox open=2"},
     {SMALL " dropout=0.2", "rotary dims=4 logn=3"},
     {SMALL, "t5 logn=2"},
     {SMALL " causal=off bias=on", "shaw distance=2"},

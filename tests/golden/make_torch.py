@@ -49,6 +49,8 @@ CASES = {
     "shaw_both": ("shaw distance=3", dict(causal="off", bias="on")),
     "fire": ("fire hidden=5 threshold=6", {}),
     "fire_both": ("fire hidden=7 threshold=3", dict(causal="off", heads=4)),
+    "fox": ("fox", {}),
+    "fox_gelu": ("fox", dict(norm="layernorm", act="gelu", bias="on", heads=4, tied="on")),
 }
 
 FAMILIES = {
@@ -154,6 +156,9 @@ class Model:
             reach = int(self.pe_options["distance"])
             self.add("pe.keys", o["layers"], reach + 1 if o["causal"] == "on" else 2 * reach + 1, D)
 
+        if self.pe == "fox":
+            self.add("pe.fgate_proj.weight", o["layers"], H, C)
+            self.add("pe.fgate_proj.bias", o["layers"], H)
         if self.pe == "fire":
             hidden = int(self.pe_options["hidden"])
             for name, *shape in ("c", 1), ("L_multiplier", 1), ("mlp.0.weight", hidden, 1), ("mlp.0.bias", hidden), \
@@ -278,6 +283,10 @@ class Model:
             if self.pe == "shaw":
                 scores = scores + torch.einsum("htd,tjd->htj", q, self.keys(i, T))
             scores = scores * (o["score_scale"] or (D ** -0.5 if o["scale"] == "on" else 1)) + self.bias(T)
+            if self.pe == "fox":  # Lin et al. 2025, and decay_bias of their code
+                weight, b = (self.p[f"pe.fgate_proj.{part}"][i] for part in ("weight", "bias"))
+                kept = F.logsigmoid(F.linear(n, weight, b)).cumsum(0).transpose(0, 1)
+                scores = scores + kept[:, :, None] - kept[:, None, :]
             if o["causal"] == "on":
                 scores = scores.masked_fill(torch.ones(T, T).triu(1).bool(), -math.inf)
             z = (scores.softmax(-1) @ v).transpose(0, 1).reshape(T, H * D)
@@ -300,8 +309,11 @@ def train(model, sequences):
     for name, x in model.p.items():
         x.requires_grad_(not frozen or "adapter" in name or name.startswith("pe."))
     trained = {name: x for name, x in model.p.items() if x.requires_grad}
-    decayed = [x for name, x in trained.items() if x.dim() >= 2 and name != "pe.bias"]
-    plain = [x for name, x in trained.items() if x.dim() < 2 or name == "pe.bias"]
+    def is_decayed(name, x):
+        return x.dim() >= 2 and name not in ("pe.bias", "pe.fgate_proj.bias")
+
+    decayed = [x for name, x in trained.items() if is_decayed(name, x)]
+    plain = [x for name, x in trained.items() if not is_decayed(name, x)]
     adam = torch.optim.AdamW([dict(params=decayed, weight_decay=OPTIM["decay"]), dict(params=plain, weight_decay=0)],
                              lr=OPTIM["lr"], betas=(OPTIM["beta1"], OPTIM["beta2"]), eps=OPTIM["eps"])
     first, losses, norms = None, [], []

@@ -55,6 +55,9 @@ const struct ref_digest ref_digests[] = {
     {"fire", PLAIN, {0x29c9e012db570f6a, 0x62004ea6fcd44f47}},
     {"fire hidden=5 threshold=3", TIED, {0x265d6166734094cb, 0xae81b0f86e31f62b}},
     {"fire hidden=7 threshold=4", OPEN, {0x11164d757a75bbdc, 0x553792e98666c7d5}},
+    {"fox", PLAIN, {0x9528badc1dc29b43, 0xdb9a00ddef8b5363}},
+    {"fox open=3", TIED, {0xbef061460b27a1ff, 0x69256452d9121406}},
+    {"fox", ODD, {0xb5c7067973a5f888, 0x9f1e131380d36f2d}},
     {NULL, NULL, {0, 0}},
 };
 

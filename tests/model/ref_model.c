@@ -24,6 +24,7 @@ struct view {
     bool capped; /* a formula whose scores go through this file's capped() */
     /* The formula of test_gradient.c whose embed, angle, gain and scale have learned parameters; NULL. */
     const double *wave, *turn, *grow, *sharp;
+    const double *gate, *gate_bias; /* of all layers; NULL: no terms */
     struct layer layer[8];
     char name[24]; /* of the encoding */
     double base, amplitude;
@@ -127,6 +128,8 @@ static struct view look(const struct ref_model *r)
     v.fire.out_bias = ref_tensor(r, "pe.mlp.2.bias");
     v.fire.hidden = (int)option(r->pe, "hidden");
     v.fire.threshold = (int)option(r->pe, "threshold");
+    v.gate = ref_tensor(r, "pe.fgate_proj.weight");
+    v.gate_bias = ref_tensor(r, "pe.fgate_proj.bias");
     v.wave = ref_tensor(r, "pe.wave");
     v.turn = ref_tensor(r, "pe.turn");
     v.grow = ref_tensor(r, "pe.grow");
@@ -349,9 +352,16 @@ static void attention(const struct view *r, double *z, const double *n, const st
     int C = cfg->width, H = cfg->heads, D = cfg->head_width, HD = H * D;
     int K = cfg->kv_heads > 0 ? cfg->kv_heads : H, KD = K * D;
     double *q = room(T, HD), *k = room(T, KD), *v = room(T, KD), *p = room(1, T);
+    double *kept = room(T, H); /* running sums of the gates' logarithms */
 
     double scale = cfg->score_scale > 0 ? (double)cfg->score_scale : cfg->scale ? 1 / sqrt(D) : 1;
 
+    for (int t = 0; t < T && r->gate != NULL; t++) {
+        double *g = kept + t * H;
+        linear(g, r->gate + y->number * H * C, r->gate_bias + y->number * H, n + t * C, H, C);
+        for (int h = 0; h < H; h++)
+            g[h] = (t > 0 ? g[h - H] : 0) - log(1 + exp(-g[h]));
+    }
     for (int t = 0; t < T; t++) {
         linear(q + t * HD, y->q, y->q_bias, n + t * C, HD, C);
         linear(k + t * KD, y->k, y->k_bias, n + t * C, KD, C);
@@ -380,6 +390,7 @@ static void attention(const struct view *r, double *z, const double *n, const st
                     p[j] += q[i * HD + h * D + d] *
                             (k[j * KD + h / (H / K) * D + d] + relative(r, y->number, pos[i] - pos[j], d));
                 p[j] = p[j] * scale * factor + bias(r, y->number, h, pos[i], pos[j]);
+                p[j] += kept[i * H + h] - kept[j * H + h];
                 if (r->capped)
                     p[j] = capped(p[j], pos[i] - pos[j]);
                 top = fmax(top, p[j]);
@@ -398,6 +409,7 @@ static void attention(const struct view *r, double *z, const double *n, const st
     free(k);
     free(v);
     free(p);
+    free(kept);
 }
 
 /* x [T,C]: the embeddings on entry, the stream after the last block on return. */

@@ -112,7 +112,8 @@ static void test_every_model(void **state)
 
     for (size_t o = 0; o < sizeof options / sizeof *options; o++) {
         for (int e = 0; pw_pes[e] != NULL; e++)
-            check_model(*state, options[o], pw_pes[e]->name);
+            if (!pw_pes[e]->needs_mask || strstr(options[o], "causal=off") == NULL)
+                check_model(*state, options[o], pw_pes[e]->name);
         for (size_t f = 0; f < sizeof formulas / sizeof *formulas; f++)
             check_model(*state, options[o], formulas[f]);
     }
@@ -147,8 +148,8 @@ static void step(struct pw_model *m)
 /* Training steps, swapped encodings and new weights between two tokens. */
 static void test_the_model_changes(void **state)
 {
-    static const char *const pes[] = {"rotary",        "learned", "dpe", "shaw", "none logn=3",
-                                      "rotary logn=4", "2dspe",   "t5",  "ldpe", "alibi"};
+    static const char *const pes[] = {"rotary", "learned", "dpe",  "shaw",  "none logn=3", "rotary logn=4",
+                                      "2dspe",  "t5",      "ldpe", "alibi", "fox",         "fox open=4"};
     struct pw_model *m = toy_model(*state, "layers=2 width=16 heads=2 context=80 dropout=0.2", "t5", V, 1);
     struct pw_batch *b = toy_batch(4, 1, CONTEXT, CONTEXT, V);
     struct pw_decoder *d = decoder(m, CONTEXT);

@@ -417,6 +417,53 @@ static void test_frequencies(void **state)
         assert_near(pw_rotary_frequency(i, 16, 10000), of16[i], 1e-15, "frequency of 16", i);
 }
 
+/* ---- fox: f = .9, .8, .5, .95; sums of ln f, from Python. Sums in float have 24 bits. */
+
+struct forgetting {
+    const struct pw_backend_ops *ops;
+    const float *g, *qkv;
+    float *terms, *scores;
+    const struct pw_seqs *seqs;
+    int H, D;
+};
+
+static void compute_forgetting(struct pw_ctx *c, int chunk, int worker, void *arg)
+{
+    const struct forgetting *x = arg;
+    struct pw_attn a = {.heads = x->H, .head_width = x->D, .scale = 1, .causal = true, .terms = x->terms};
+
+    (void)chunk;
+    (void)worker;
+    x->ops->terms_fwd(c, x->terms, x->g, NULL, PW_TERMS_LOG_SIGMOID, x->H, x->seqs, x->seqs->rows);
+    x->ops->scores(c, x->scores, x->qkv, &a, NULL, x->seqs);
+}
+
+static void test_forgetting(void **state)
+{
+    static const double f[] = {0.9, 0.8, 0.5, 0.95};
+    static const double rows[][4] = {{0},
+                                     {-0.2231435513142097, 0},
+                                     {-0.9162907318741549, -0.6931471805599452, 0},
+                                     {-0.9675840262617055, -0.7444404749474958, -0.05129329438755059, 0}};
+    enum { T = 4, H = 2, D = 4 };
+    float g[T * H], terms[T * H], qkv[T * 3 * H * D] = {0}, scores[H * T * T];
+    const int start[] = {0, T};
+    const struct pw_seqs seqs = {1, start, T, T};
+    (void)state;
+    for (int i = 0; i < T * H; i++) /* the second head has the gates in reverse */
+        g[i] = (float)log(f[i % H ? T - 1 - i / H : i / H] / (1 - f[i % H ? T - 1 - i / H : i / H]));
+    struct forgetting x = {toy.ops, g, qkv, terms, scores, &seqs, H, D};
+    toy.ops->for_chunks(toy.be, 1, compute_forgetting, &x);
+    for (int i = 0; i < T; i++)
+        for (int j = 0; j <= i; j++) {
+            double reversed = 0;
+            for (int l = j + 1; l <= i; l++)
+                reversed += log(f[T - 1 - l]);
+            assert_near(scores[i * T + j], rows[i][j], 2e-7, "decay", i * T + j);
+            assert_near(scores[T * T + i * T + j], reversed, 2e-7, "reversed decay", i * T + j);
+        }
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -447,6 +494,7 @@ int main(void)
         cmocka_unit_test(test_frequencies),
         cmocka_unit_test(test_clipped),
         cmocka_unit_test(test_first_keys),
+        cmocka_unit_test(test_forgetting),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);

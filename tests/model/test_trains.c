@@ -12,7 +12,7 @@
 #include "model/model_int.h"
 #include "ref_toy.h"
 
-enum { VOCAB = 7, MOST = 1 << 14 };
+enum { VOCAB = 7, MOST = 1 << 14, MOST_ROWS = 100 };
 
 static const struct {
     const char *options, *pe;
@@ -26,6 +26,7 @@ static const struct {
     {"layers=2 width=12 heads=3 ffn=10 context=32 parallel=on", "alibi"},
     {"layers=2 width=12 heads=3 ffn=10 context=32 adapter=3",
      "expr 'T = learn(normal(0.5), 40) per head; bias = T[d]'"},
+    {"layers=2 width=12 heads=3 ffn=10 context=32", "fox"},
 };
 enum { MODELS = sizeof models / sizeof *models };
 
@@ -139,6 +140,43 @@ static void test_same_step(void **state)
     }
 }
 
+static void losses(struct pw_model *m, float *loss)
+{
+    struct pw_batch *b = toy_batch(9, 5, 6, 20, VOCAB);
+    struct pw_err err = {0};
+    int best[MOST_ROWS];
+
+    assert_true(b->n_scored <= MOST_ROWS);
+    assert_int_equal(pw_model_eval(m, b, best, loss, &err), PW_OK);
+    toy_batch_free(b);
+}
+
+/* After a step, what is derived from the changed parameters is derived again: a copy has the same losses. */
+static void test_nothing_is_stale(void **state)
+{
+    static float loss[MOST_ROWS], copied[MOST_ROWS];
+
+    (void)state;
+    for (int k = 0; k < MODELS; k++)
+        for (int trains = PW_TRAINS_ALL; trains <= PW_TRAINS_ADAPTER; trains++) {
+            struct toy toy;
+            struct pw_optim o;
+            struct pw_model *m = open_model(&toy, k, 2, &o), *copy;
+            struct pw_err err = {0};
+            losses(m, loss);
+            o.trains = trains;
+            if (trains < PW_TRAINS_ENCODING || strcmp(models[k].pe, "alibi") != 0)
+                step(m, &o, 1);
+            losses(m, loss);
+            assert_int_equal(pw_model_clone(&copy, m, toy.ops, toy.be, &err), PW_OK);
+            losses(copy, copied);
+            assert_memory_equal(loss, copied, sizeof loss);
+            pw_model_destroy(copy);
+            pw_model_destroy(m);
+            toy_close(&toy);
+        }
+}
+
 /* The gradient's norm is that of the parameters that change. */
 static void test_norm(void **state)
 {
@@ -230,10 +268,10 @@ static void test_nothing_to_train(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_only_these_change),
-                                       cmocka_unit_test(test_same_step), cmocka_unit_test(test_norm),
-                                       cmocka_unit_test(test_left_out),
-                                       cmocka_unit_test(test_nothing_to_train)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_only_these_change), cmocka_unit_test(test_same_step),
+        cmocka_unit_test(test_nothing_is_stale),  cmocka_unit_test(test_norm),
+        cmocka_unit_test(test_left_out),          cmocka_unit_test(test_nothing_to_train)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

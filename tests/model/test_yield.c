@@ -23,6 +23,7 @@ static const struct {
     {"layers=1 width=8 heads=1 context=128", "rotary"},
     {"layers=2 width=12 heads=3 ffn=10 context=128", "shaw"},
     {"layers=2 width=12 heads=3 ffn=10 context=128", "fire hidden=9"},
+    {"layers=2 width=12 heads=3 ffn=10 context=128", "fox"},
 };
 enum { N_MODELS = sizeof models / sizeof *models };
 

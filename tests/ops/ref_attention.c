@@ -43,6 +43,8 @@ static void score_row(float *out, float *slope, const float *qkv, const struct p
         v = v * a->scale;
         if (a->bias != NULL)
             v = v + a->bias[bias_at(a, h, pos[base + i], pos[base + j])];
+        if (a->terms != NULL)
+            v = v + (a->terms[(base + i) * a->heads + h] - a->terms[(base + j) * a->heads + h]);
         float by = 1.0f;
         if (a->score != NULL)
             v = pw_score_value(a->score, (struct pw_score_pair){pos[base + i], pos[base + j], h}, v, &by);
@@ -182,9 +184,9 @@ static void relative_bwd(float *dq, float *d_keys, const float *ds, const float 
     }
 }
 
-void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, const float *dz,
-                          const float *z, const float *qkv, const float *save, const struct pw_attn *a,
-                          const int *pos, const struct pw_seqs *s)
+void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, float *d_terms,
+                          const float *dz, const float *z, const float *qkv, const float *save,
+                          const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
 {
     (void)c;
     (void)z;
@@ -192,6 +194,8 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
     size_t w = 3 * (size_t)C, slopes = maps_floats(a->heads, s->start, s->n);
     float *rows = ref_turned(qkv, a, pos, s->start[s->n]);
     memset(dqkv, 0, (size_t)s->start[s->n] * w * sizeof *dqkv);
+    for (int i = 0; d_terms != NULL && i < s->start[s->n] * a->heads; i++)
+        d_terms[i] = 0.0f;
     for (int n = 0; n < s->n; n++) {
         int base = s->start[n], T = s->start[n + 1] - base, ld = (T + 15) / 16 * 16;
         float *ds = malloc((size_t)ld * sizeof *ds);
@@ -221,6 +225,8 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
                         dk[at_k] = fmaf(ds[j], q[at_q], dk[at_k]);
                         dv[at_k] = fmaf(save[j] * mask(a, h, base + i, j), g[d], dv[at_k]);
                     }
+                    if (d_terms != NULL)
+                        d_terms[(base + j) * a->heads + h] += ds[j];
                     if (d_bias != NULL)
                         d_bias[bias_at(a, h, pos[base + i], pos[base + j])] += ds[j];
                 }
@@ -235,6 +241,8 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
         }
         free(ds);
     }
+    for (int i = 0; d_terms != NULL && i < s->start[s->n] * a->heads; i++)
+        d_terms[i] = 0.0f - d_terms[i];
     if (a->turn != NULL && !a->turn->learned)
         ref_turn(dqkv, a->turn, pos, true, a->heads, D, s->start[s->n]);
     free(rows);

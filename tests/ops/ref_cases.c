@@ -24,5 +24,8 @@ const struct ref_case ref_cases[] = {
     {"heads", ref_case_heads, false, 2e-5},
     {"cap", ref_case_cap, false, 5e-6},
     {"put", ref_case_put, false, 0.0},
+    {"terms", ref_case_terms, false, 2e-6},
+    {"attention terms", ref_case_attention_terms, false, 2e-5},
+    {"cached terms", ref_case_cached_terms, false, 2e-5},
     {NULL, NULL, false, 0.0},
 };

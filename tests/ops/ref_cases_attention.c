@@ -49,7 +49,8 @@ static const struct pw_score *score_function(struct ref_call *r)
     return ref_next(&r->s) % 3 == 0 ? copy : NULL;
 }
 
-static void attention(struct ref_call *r, int H, int D)
+/* termed: scores have terms, and no function. */
+static void attention(struct ref_call *r, int H, int D, bool termed)
 {
     int start[SEQS + 1] = {0};
     size_t n_maps = 0;
@@ -69,13 +70,16 @@ static void attention(struct ref_call *r, int H, int D)
     float *qkv = ref_input(r, nq, 1.0f), *bias = ref_input(r, nb, 1.0f), *dz = ref_input(r, nz, 1.0f);
     bool causal = ref_next(&r->s) % 4 != 0, masked = ref_next(&r->s) % 3 == 0, shown = ref_next(&r->s) % 2;
     struct pw_attn a = {
-        H, D, 1.0f / sqrtf((float)D), causal, biased ? bias : NULL, P, dense, NULL, 0, NULL, NULL, NULL};
+        H,    D,   1.0f / sqrtf((float)D), causal, biased ? bias : NULL, P, dense, NULL, 0, NULL, NULL,
+        NULL, NULL};
     struct pw_dropout drop = ref_dropout(r);
     struct pw_seqs seqs = {SEQS, ref_copy(r, start, sizeof start), R, 65};
     float *z = ref_output(r, nz), *scores = ref_output(r, n_maps);
     struct pw_maps maps = {.scores = ref_output(r, n_maps), .probs = ref_output(r, n_maps)};
     float *dqkv = ref_output(r, nq), *db = ref_output(r, nb);
-    a.score = score_function(r);
+    a.score = termed ? NULL : score_function(r);
+    a.terms = termed ? ref_input(r, (size_t)(R * H), 3.0f) : NULL;
+    float *d_terms = termed ? ref_output(r, (size_t)(R * H)) : NULL;
     float *save = ref_own(r, r->ops->attn_save_floats(&a, start, SEQS));
     a.drop = masked ? &drop : NULL;
     bool keyed = relative_keys(r, &a);
@@ -86,24 +90,24 @@ static void attention(struct ref_call *r, int H, int D)
     if (ref_next(&r->s) % 2)
         maps.scores = NULL;
     r->ops->attention_fwd(r->c, z, save, shown ? &maps : NULL, qkv, &a, pos, &seqs);
-    r->ops->attention_bwd(r->c, dqkv, biased ? db : NULL, keyed ? dk : NULL, dz, z, qkv, save, &a, pos,
-                          &seqs);
+    r->ops->attention_bwd(r->c, dqkv, biased ? db : NULL, keyed ? dk : NULL, d_terms, dz, z, qkv, save, &a,
+                          pos, &seqs);
 }
 
 void ref_case_attention(struct ref_call *r)
 {
     int H = PICK(&r->s, 1, 2, 3, 8), D = PICK(&r->s, 1, 4, 8, 10, 16, 20, 33, 64);
-    attention(r, H, D);
+    attention(r, H, D, false);
 }
 
 void ref_case_attention_wide(struct ref_call *r)
 {
     int H = PICK(&r->s, 1, 2), D = PICK(&r->s, 65, 80, 128, 128);
-    attention(r, H, D);
+    attention(r, H, D, false);
 }
 
 /* One sequence, in pieces. */
-static void cached(struct ref_call *r, int H, int D)
+static void cached(struct ref_call *r, int H, int D, bool termed)
 {
     int C = H * D;
     int n = PICK(&r->s, 1, 2, 7, 15, 16, 17, 20, 33, 48, 65), cap = n + PICK(&r->s, 0, 1, 5, 16, 40);
@@ -116,9 +120,11 @@ static void cached(struct ref_call *r, int H, int D)
     int *pos = ref_copy(r, order, (size_t)n * sizeof *order);
     float *qkv = ref_input(r, 3 * nz, 1.0f), *bias = ref_input(r, nb, 1.0f);
     struct pw_attn a = {
-        H, D, 1.0f / sqrtf((float)D), causal, biased ? bias : NULL, P, dense, NULL, 0, NULL, NULL, NULL};
+        H,    D,   1.0f / sqrtf((float)D), causal, biased ? bias : NULL, P, dense, NULL, 0, NULL, NULL,
+        NULL, NULL};
     struct pw_turn turn;
-    a.score = score_function(r);
+    a.score = termed ? NULL : score_function(r);
+    a.terms = termed ? ref_input(r, (size_t)(n * H), 3.0f) : NULL;
     pos = relative_keys(r, &a) || turns(r, &a, &turn) || biased || a.score != NULL ? pos : NULL;
     float *z = ref_output(r, nz), *cache = ref_own(r, r->ops->attn_cache_floats(H, D, cap));
     for (int t = 0, R; t < n; t += R) {
@@ -131,11 +137,43 @@ static void cached(struct ref_call *r, int H, int D)
 void ref_case_cached(struct ref_call *r)
 {
     int H = PICK(&r->s, 1, 2, 3, 8), D = PICK(&r->s, 1, 4, 8, 10, 16, 20, 33, 64);
-    cached(r, H, D);
+    cached(r, H, D, false);
 }
 
 void ref_case_cached_wide(struct ref_call *r)
 {
     int H = PICK(&r->s, 1, 2), D = PICK(&r->s, 65, 80, 128, 128);
-    cached(r, H, D);
+    cached(r, H, D, false);
+}
+
+void ref_case_attention_terms(struct ref_call *r)
+{
+    int H = PICK(&r->s, 1, 2, 3, 8, 17), D = PICK(&r->s, 1, 4, 8, 16, 20);
+    attention(r, H, D, true);
+}
+
+void ref_case_cached_terms(struct ref_call *r)
+{
+    int H = PICK(&r->s, 1, 2, 3, 8), D = PICK(&r->s, 1, 4, 8, 16, 20, 80);
+    cached(r, H, D, true);
+}
+
+/* Numbers on both sides of 0, some of which are so large that the exp is 0. */
+void ref_case_terms(struct ref_call *r)
+{
+    int H = PICK(&r->s, 1, 2, 3, 8, 16, 17, 40), start[SEQS + 1] = {0};
+    for (int i = 0; i < SEQS; i++)
+        start[i + 1] = start[i] + PICK(&r->s, 1, 2, 7, 16, 33, 65);
+    int R = start[SEQS], half = PICK(&r->s, 1, 5, 20);
+    size_t n = (size_t)(R * H);
+    struct pw_seqs seqs = {SEQS, ref_copy(r, start, sizeof start), R, 65};
+    float *g = ref_input(r, n, ref_next(&r->s) % 4 == 0 ? 60.0f : 2.0f), *dy = ref_input(r, n, 1.0f);
+    float *y = ref_output(r, n), *dg = ref_output(r, n), *pieces = ref_output(r, n);
+    r->ops->terms_fwd(r->c, y, g, NULL, PW_TERMS_LOG_SIGMOID, H, &seqs, R);
+    r->ops->terms_bwd(r->c, dg, dy, g, PW_TERMS_LOG_SIGMOID, H, &seqs);
+    half = half < R ? half : R; /* one sequence in two pieces, as in decoding */
+    r->ops->terms_fwd(r->c, pieces, g, NULL, PW_TERMS_LOG_SIGMOID, H, NULL, half);
+    if (half < R)
+        r->ops->terms_fwd(r->c, pieces + half * H, g + half * H, pieces + (half - 1) * H,
+                          PW_TERMS_LOG_SIGMOID, H, NULL, R - half);
 }

@@ -24,9 +24,9 @@ size_t ref_double_save_floats(const struct pw_attn *a, const int *start, int n_s
 void ref_double_attention_cached(struct pw_ctx *c, float *z, float *cache, const float *qkv,
                                  const struct pw_attn *a, const int *pos, int cap, int T, int R);
 size_t ref_double_cache_floats(int H, int D, int cap);
-void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, const float *dz,
-                              const float *z, const float *qkv, const float *save, const struct pw_attn *a,
-                              const int *pos, const struct pw_seqs *s);
+void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, float *d_terms,
+                              const float *dz, const float *z, const float *qkv, const float *save,
+                              const struct pw_attn *a, const int *pos, const struct pw_seqs *s);
 
 void ref_double_turn_bwd(struct pw_ctx *c, float *dqkv, const struct pw_turn_grad *d, const float *qkv,
                          const struct pw_turn *t, const int *pos, int H, int D, int R);
@@ -41,6 +41,10 @@ void ref_double_heads_bwd(struct pw_ctx *c, float *dx, float *d_q_gain, float *d
 void ref_double_cap_fwd(struct pw_ctx *c, float *y, float cap, size_t n);
 void ref_double_cap_bwd(struct pw_ctx *c, float *d, const float *y, float cap, size_t n);
 
+void ref_double_terms_fwd(struct pw_ctx *c, float *y, const float *g, const float *before, enum pw_terms kind,
+                          int H, const struct pw_seqs *s, int R);
+void ref_double_terms_bwd(struct pw_ctx *c, float *dg, const float *dy, const float *g, enum pw_terms kind,
+                          int H, const struct pw_seqs *s);
 void ref_double_fire_fwd(struct pw_ctx *c, float *bias, const float *param, const struct pw_fire *f, int H,
                          int P);
 void ref_double_fire_bwd(struct pw_ctx *c, float *d_param, float *d_bias, const float *param,

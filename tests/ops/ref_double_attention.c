@@ -113,6 +113,9 @@ static void score_map(double *s, double *slope, const float *qkv, const struct p
             dot *= (double)a->scale;
             if (a->bias != NULL)
                 dot += (double)a->bias[bias_at(a, h, pos[base + i], pos[base + j])];
+            if (a->terms != NULL)
+                dot +=
+                    (double)a->terms[(base + i) * a->heads + h] - (double)a->terms[(base + j) * a->heads + h];
             float by = 1;
             if (a->score != NULL) {
                 struct pw_score_pair pair = {pos[base + i], pos[base + j], h};
@@ -219,9 +222,9 @@ void ref_double_attention_cached(struct pw_ctx *c, float *z, float *cache, const
 }
 
 /* Uses recomputed probabilities in place of `save`, and writes out the Jacobian of the softmax. */
-void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, const float *dz,
-                              const float *z, const float *qkv, const float *save, const struct pw_attn *a,
-                              const int *pos, const struct pw_seqs *s)
+void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, float *d_terms,
+                              const float *dz, const float *z, const float *qkv, const float *save,
+                              const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
 {
     int D = a->head_width, C = a->heads * D, w = 3 * C;
     size_t entries = (size_t)a->heads * pw_bias_entries(a->dense, a->table);
@@ -263,6 +266,12 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, floa
                     row[C] = (float)(dk * (double)a->scale);
                     row[2 * C] = (float)dv;
                 }
+            for (int j = 0; d_terms != NULL && j < T; j++) {
+                double sum = 0; /* of the query's row and of the key's column */
+                for (int i = 0; i < T; i++)
+                    sum += ds[j * T + i] - ds[i * T + j];
+                d_terms[(base + j) * a->heads + h] = (float)sum;
+            }
             for (int i = 0; d_bias != NULL && i < T; i++)
                 for (int j = 0; j <= (a->causal ? i : T - 1); j++)
                     db[bias_at(a, h, pos[base + i], pos[base + j])] += ds[i * T + j];

@@ -59,7 +59,7 @@ static void backward(struct pw_ctx *c, int chunk, int worker, void *arg)
     struct pw_seqs one = {1, start, T, T};
     (void)chunk;
     (void)worker;
-    k->ops->attention_bwd(c, k->dqkv, k->d_bias, k->d_keys, k->dz, k->z, k->qkv, k->save, &k->a, k->pos,
+    k->ops->attention_bwd(c, k->dqkv, k->d_bias, k->d_keys, NULL, k->dz, k->z, k->qkv, k->save, &k->a, k->pos,
                           &one);
 }
 

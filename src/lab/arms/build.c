@@ -61,8 +61,8 @@ static enum pw_code prepare(struct pw_lab *lab, struct pw_replica *fresh, const 
     enum pw_code code = pw_config_check(&fresh->cfg, err);
     if (code == PW_OK)
         code = pw_lab_check_context(&lab->tasks, &fresh->cfg, false, err);
-    if (code == PW_OK && fresh->pe.pe->check != NULL)
-        code = fresh->pe.pe->check(fresh->pe.o.bytes, &fresh->cfg, err);
+    if (code == PW_OK)
+        code = pw_pe_check(&fresh->pe, &fresh->cfg, err);
     return code == PW_OK ? pw_lab_check_memory(lab, lab->ops, lab->be, fresh, 1, err) : code;
 }
 

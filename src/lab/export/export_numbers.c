@@ -20,6 +20,8 @@ static const char *lacking(const struct pw_replica *arm, const struct pw_pe_tabl
         return "relative keys";
     if (pe->uses & PW_PE_SCORE)
         return "a function of scores";
+    if (pe->uses & PW_PE_TERMS)
+        return "terms that it makes from the tokens";
     if (arm->pe.tune.temperature != 1)
         return "a temperature";
     if (turns && (pe->pairs(o, &arm->cfg) * 2 != arm->cfg.head_width || pe->pairing(o) != PW_PAIRING_HALF))
