@@ -78,7 +78,7 @@ rm -r own.pwt other out as_it_is list script.pewter
 says 2 "no session 'own.pwt' ($XDG_STATE_HOME/pewter/sessions/own.pwt.pewter) and no packed one" replay own.pwt
 says 2 "no session 'own.pwt'" own.pwt
 
-says 2 "pack, unpack or delete, not 'pac'" session pac
+says 2 "pack, unpack or delete (rm), not 'pac'" session pac
 says 2 "pack needs NAME and -o FILE" session pack mine
 says 2 "unpack needs FILE" session unpack
 says 2 "-o needs a value" session pack mine -o
