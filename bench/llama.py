@@ -57,7 +57,7 @@ def measure(args, path, prompt, count, length):
         model.reset()
         model.eval(many)
     forward = (time.monotonic() - begin) / args.samples
-    return opening, decoding, forward, model.detokenize(out).decode(errors="replace")
+    return opening, decoding, forward, model.detokenize(out, special=True).decode(errors="replace")
 
 
 def compare(args, folder, pewter, prompt, count, length):

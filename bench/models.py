@@ -14,7 +14,6 @@ compared with llama.cpp."""
 import argparse
 import json
 import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -52,12 +51,16 @@ def write_folder(gguf, folder):
 
 
 def events(args, lines):
-    """Runs commands in pewter; returns its events, and the seconds from its start to each of them."""
+    """Runs commands in pewter; returns its events, the seconds from its start to each of them, and GiB at its peak."""
     begin = time.time()
     run = [args.program, "--no-session", "--json", "--threads", str(args.threads), "-c", "\n".join(lines)]
-    out = subprocess.run(run, check=True, capture_output=True, text=True).stdout
-    rows = [json.loads(line) for line in out.splitlines()]
-    return rows, [row["time"] - begin for row in rows]
+    with subprocess.Popen(run, stdout=subprocess.PIPE, text=True) as process:
+        rows = [json.loads(line) for line in process.stdout]
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        sys.exit(f"pewter ends with {process.returncode}: {lines}")
+    return rows, [row["time"] - begin for row in rows], usage.ru_maxrss / 2**20
 
 
 def of_kind(rows, kind):
@@ -67,17 +70,16 @@ def of_kind(rows, kind):
 def pewter(args, path, folder):
     """path: the model, a folder or a file. folder: it has the tokenizer."""
     start = f"model from={path} context=1024"
-    _, seconds = events(args, [start])
-    opening = seconds[-1]
-    rows, seconds = events(args, [start, "prompt " + PROMPT])
+    rows, seconds, _ = events(args, [start, "prompt " + PROMPT])
     token = of_kind(rows, "token")
     first = seconds[rows.index(token[0])]
     decoding = (len(token) - 1) / (token[-1]["time"] - token[0]["time"])
+    _, seconds, _ = events(args, [start])
+    opening = seconds[-1]
     text = f"task text tokens={folder}/tokenizer.json vocab=49152 lengths=64 test={LENGTH}..{LENGTH}"
-    rows, _ = events(args, [start, text, f"eval samples={args.samples}"])
+    rows, _, peak = events(args, [start, text, f"eval samples={args.samples}"])
     command, result = of_kind(rows, "command")[-1], of_kind(rows, "eval")[-1]
     forward = (result["time"] - command["time"]) / args.samples
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**20
     text = "".join(row["token"] for row in token).replace("·", " ").replace("↵", "\n")
     return opening, first, decoding, forward, text, peak
 
