@@ -71,39 +71,49 @@ enum {
     REFERENCE,
     COMPLETION,
     VERSION,
-    HELP
+    HELP,
+    AFTER /* the last one */
 };
+
+/* The place of a long option in the table below, behind the options of one letter. */
+#define LONG_AT(code) (2 + (code)-DEMO)
+#define LONG(code)    [LONG_AT(code)]
 
 const struct pw_usage_word pw_option_words[] = {
     {.name = "c", .value = PW_VALUE_OTHER, .help = "run these commands without a screen"},
     {.name = "o", .value = PW_VALUE_FILE, .help = "the file or session that is written"},
-    {.name = "demo",
-     .value = PW_VALUE_WORDS,
-     .words = "sort copy text",
-     .optional = true,
-     .help = "begin with a demo"},
-    {.name = "session", .value = PW_VALUE_SESSION, .help = "record in this session"},
-    {.name = "no-session", .help = "record nothing"},
-    {.name = "verify", .help = "re-run a recording and compare every bit"},
-    {.name = "from", .value = PW_VALUE_OTHER, .help = "continue or verify a recording from this step"},
-    {.name = "json", .help = "print events as JSON"},
-    {.name = "plain", .help = "lines instead of a screen"},
-    {.name = "backend", .value = PW_VALUE_WORDS, .words = "cpu cuda auto", .help = "the device for training"},
-    {.name = "threads", .value = PW_VALUE_OTHER, .help = "threads of the cpu backend"},
-    {.name = "yes", .help = "delete without a question"},
-    {.name = "manual",
-     .value = PW_VALUE_WORDS,
-     .words = "commands formulas",
-     .optional = true,
-     .help = "print a manual page"},
-    {.name = "reference", .help = "print a page for each command and encoding"},
-    {.name = "completion",
-     .value = PW_VALUE_WORDS,
-     .words = "bash zsh fish",
-     .help = "print completion for a shell"},
-    {.name = "version", .help = "print version, commit and backends"},
-    {.name = "help", .help = "print usage"},
-    {.name = NULL}};
+    LONG(DEMO) = {.name = "demo",
+                  .value = PW_VALUE_WORDS,
+                  .words = "sort copy text",
+                  .optional = true,
+                  .help = "begin with a demo"},
+    LONG(SESSION) = {.name = "session", .value = PW_VALUE_SESSION, .help = "record in this session"},
+    LONG(NO_SESSION) = {.name = "no-session", .help = "record nothing"},
+    LONG(VERIFY) = {.name = "verify", .help = "re-run a recording and compare every bit"},
+    LONG(FROM) = {.name = "from",
+                  .value = PW_VALUE_OTHER,
+                  .help = "continue or verify a recording from this step"},
+    LONG(JSON) = {.name = "json", .help = "print events as JSON"},
+    LONG(PLAIN) = {.name = "plain", .help = "lines instead of a screen"},
+    LONG(BACKEND) = {.name = "backend",
+                     .value = PW_VALUE_WORDS,
+                     .words = "cpu cuda auto",
+                     .help = "the device for training"},
+    LONG(THREADS) = {.name = "threads", .value = PW_VALUE_OTHER, .help = "threads of the cpu backend"},
+    LONG(YES) = {.name = "yes", .help = "delete without a question"},
+    LONG(MANUAL) = {.name = "manual",
+                    .value = PW_VALUE_WORDS,
+                    .words = "commands formulas",
+                    .optional = true,
+                    .help = "print a manual page"},
+    LONG(REFERENCE) = {.name = "reference", .help = "print a page for each command and encoding"},
+    LONG(COMPLETION) = {.name = "completion",
+                        .value = PW_VALUE_WORDS,
+                        .words = "bash zsh fish",
+                        .help = "print completion for a shell"},
+    LONG(VERSION) = {.name = "version", .help = "print version, commit and backends"},
+    LONG(HELP) = {.name = "help", .help = "print usage"},
+    LONG(AFTER) = {.name = NULL}};
 
 const struct pw_usage_word pw_verb_words[] = {
     {.name = "run", .value = PW_VALUE_FILE, .help = "run a script without a screen"},
@@ -118,23 +128,6 @@ const struct pw_usage_word pw_verb_words[] = {
     {.name = "doctor", .help = "check terminal, devices and folders"},
     {.name = NULL}};
 
-static const struct option longs[] = {{"demo", optional_argument, NULL, DEMO},
-                                      {"session", required_argument, NULL, SESSION},
-                                      {"no-session", no_argument, NULL, NO_SESSION},
-                                      {"verify", no_argument, NULL, VERIFY},
-                                      {"from", required_argument, NULL, FROM},
-                                      {"json", no_argument, NULL, JSON},
-                                      {"plain", no_argument, NULL, PLAIN},
-                                      {"backend", required_argument, NULL, BACKEND},
-                                      {"threads", required_argument, NULL, THREADS},
-                                      {"yes", no_argument, NULL, YES},
-                                      {"manual", optional_argument, NULL, MANUAL},
-                                      {"reference", no_argument, NULL, REFERENCE},
-                                      {"completion", required_argument, NULL, COMPLETION},
-                                      {"version", no_argument, NULL, VERSION},
-                                      {"help", no_argument, NULL, HELP},
-                                      {NULL, 0, NULL, 0}};
-
 static enum pw_code fail(struct pw_err *err, const char *fmt, const char *what)
 {
     char text[sizeof err->msg];
@@ -147,7 +140,15 @@ static enum pw_code fail(struct pw_err *err, const char *fmt, const char *what)
  * options that select one. */
 static enum pw_code read_flags(struct pw_options *o, bool *verify, int argc, char **argv, struct pw_err *err)
 {
+    struct option longs[AFTER - DEMO + 1] = {{0}};
     long n;
+    for (int code = DEMO; code < AFTER; code++) {
+        const struct pw_usage_word *w = &pw_option_words[LONG_AT(code)];
+        int value = w->value == PW_VALUE_NONE ? no_argument
+                    : w->optional             ? optional_argument
+                                              : required_argument;
+        longs[code - DEMO] = (struct option){.name = w->name, .has_arg = value, .val = code};
+    }
     opterr = 0;
     for (int c; (c = getopt_long(argc, argv, ":c:o:h", longs, NULL)) != -1;) {
         switch (c) {
