@@ -38,9 +38,9 @@ static enum pw_code init(struct pw_decoder *d, struct pw_err *err)
     d->ids = m->ops->alloc(m->be, cap * sizeof *d->ids);
     d->order = m->ops->alloc(m->be, cap * sizeof *d->order);
     d->rows = malloc(cap * sizeof *d->rows);
-    if (m->pe.pe->terms != PW_TERMS_NONE)
+    if (pw_has_terms(m))
         d->cache.terms = m->ops->alloc(m->be, (size_t)m->cfg.layers * cap * m->cfg.heads * sizeof(float));
-    if (m->pe.pe->terms != PW_TERMS_NONE && d->cache.terms == NULL)
+    if (pw_has_terms(m) && d->cache.terms == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory for the terms of %d tokens", d->cache.cap);
     if (d->cache.mem == NULL || d->tokens == NULL || d->ids == NULL || d->order == NULL || d->rows == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory: the keys and values of %d tokens need %zu MiB",

@@ -80,7 +80,7 @@ size_t pw_model_save_floats(const struct pw_model *m, const int *start, int n_se
     static const float term;
     struct pw_attn a = {.heads = m->cfg.heads,
                         .score = m->pe.pe->uses & PW_PE_SCORE ? &some : NULL,
-                        .terms = m->pe.pe->uses & PW_PE_TERMS ? &term : NULL};
+                        .terms = pw_has_terms(m) ? &term : NULL};
     return m->ops->attn_save_floats(&a, start, n_seqs);
 }
 

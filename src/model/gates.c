@@ -7,11 +7,6 @@
 
 #include "model/model_int.h"
 
-static bool has_terms(const struct pw_model *m)
-{
-    return m->pe.pe->terms != PW_TERMS_NONE;
-}
-
 /* Floats of the packs of one layer, with both directions. */
 static size_t pack_floats(const struct pw_model *m)
 {
@@ -34,7 +29,7 @@ enum pw_code pw_gates_init(struct pw_model *m, struct pw_err *err)
     size_t L = (size_t)m->cfg.layers, H = (size_t)m->cfg.heads, C = (size_t)m->cfg.width,
            floats = L * pack_floats(m);
 
-    if (!has_terms(m))
+    if (!pw_has_terms(m))
         return PW_OK;
     m->gates = calloc(L, sizeof *m->gates);
     if (floats > 0)
@@ -59,7 +54,7 @@ void pw_gates_fini(struct pw_model *m)
 
 size_t pw_gates_bytes(const struct pw_model *m)
 {
-    return has_terms(m) ? (size_t)m->cfg.layers * pack_floats(m) * sizeof *m->gate_pack : 0;
+    return pw_has_terms(m) ? (size_t)m->cfg.layers * pack_floats(m) * sizeof *m->gate_pack : 0;
 }
 
 void pw_gates_prepare(struct pw_model *m)

@@ -419,6 +419,10 @@ void pw_forward_cached(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, 
                        const int *ids, int R);
 
 /* ---- gates.c: the projection and the terms of an encoding that has terms; without, nothing happens. */
+static inline bool pw_has_terms(const struct pw_model *m)
+{
+    return (m->pe.pe->uses & PW_PE_TERMS) != 0;
+}
 /* Allocates the packs of the projections; the fini frees them. bytes: how much they take. */
 enum pw_code pw_gates_init(struct pw_model *m, struct pw_err *err);
 void pw_gates_fini(struct pw_model *m);

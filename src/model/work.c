@@ -44,7 +44,7 @@ static void carve_layer(struct blocks *b, struct pw_acts *a, const struct pw_mod
     a->qkv = carve(c, R * 3 * HD);
     a->raw = pw_rearranges(cfg) ? carve(c, R * (size_t)pw_qkv_rows(cfg)) : NULL;
     a->raw_stat = cfg->qk_norm ? carve(c, R * (size_t)(cfg->heads + pw_config_kv_heads(cfg))) : NULL;
-    bool terms = m->pe.pe->terms != PW_TERMS_NONE;
+    bool terms = pw_has_terms(m);
     a->gate = terms ? carve(c, R * cfg->heads) : NULL;
     a->terms = terms ? carve(c, R * cfg->heads) : NULL;
     a->z = carve(c, R * HD);
@@ -101,7 +101,7 @@ static struct blocks carve_all(const struct pw_model *m, struct pw_work *w, bool
         w->d_pre = cfg->gated ? carve(c, R * 2 * cfg->ffn) : NULL;
         w->d_post = cfg->post_norm ? carve(c, R * C) : NULL;
         w->d_n2 = cfg->parallel != PW_PARALLEL_OFF ? carve(c, R * C) : NULL;
-        bool terms = m->pe.pe->terms != PW_TERMS_NONE;
+        bool terms = pw_has_terms(m);
         w->d_terms = terms ? carve(c, R * cfg->heads) : NULL;
         w->d_gate = terms ? carve(c, R * cfg->heads) : NULL;
         w->d_gated = terms ? carve(c, R * C) : NULL;
