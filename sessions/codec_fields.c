@@ -334,7 +334,7 @@ const struct pw_message pw_messages[] = {
     [PW_EV_CURSOR] = {"CURSOR", IN(cursor, u.cursor)},
     [PW_EV_LOOK] = {"LOOK", IN(pw_look_fields, u.look), .check = pw_check_inspection},
     [PW_EV_ATTENTION] = {"ATTENTION", IN(pw_attention_fields, u.attention), .check = pw_check_attention,
-                         .upto = {27, 27, 27, 27, 27, 27, 27, 27}},
+                         .upto = {27, 27, 27, 27, 27, 27, 27, 27, 31, 31}},
     [PW_EV_TABLE] = {"TABLE", IN(pw_table_fields, u.table), .check = pw_check_table,
                      .upto = {25, 42, 43, 43, 43, 43, 44}},
     [PW_EV_JOB] = {"JOB", IN(job, u.job)},
