@@ -1,4 +1,4 @@
-/* recall.c - associative recall: the value that stands behind a key (Graves et al. 2014; Ba et al. 2016;
+/* recall.c - associative recall: the value that follows a key (Graves et al. 2014; Ba et al. 2016;
  * Arora et al. 2024 with several questions).
  *
  *   recall c 9 k 8 j 3 ? k | 8
@@ -135,7 +135,7 @@ static enum pw_code read_pair(const char **text, const struct recall_opts *opt, 
     if (code == PW_OK && i == opt->common.alphabet)
         code = pw_fail(err, PW_EUSER, "recall: at most %d pairs are allowed", i);
     if (code == PW_OK && find_key(item, i, key) >= 0)
-        code = pw_fail(err, PW_EUSER, "recall: the key '%s' stands there twice", pw_symbol(key));
+        code = pw_fail(err, PW_EUSER, "recall: the key '%s' comes twice", pw_symbol(key));
     if (code == PW_OK) {
         item->v[2 * i] = key;
         code = pw_read_symbol(text, "recall", opt->values, &item->v[2 * i + 1], err);
@@ -202,7 +202,7 @@ static int pointers(const void *o, const struct pw_item *item, const struct pw_s
 
 const struct pw_task pw_task_recall = {
     .name = "recall",
-    .summary = "the value that stands behind a key",
+    .summary = "the value that follows a key",
     .source = "associative recall, as in Graves et al. 2014 and Ba et al. 2016",
     .opts = opts,
     .opts_size = sizeof(struct recall_opts),
