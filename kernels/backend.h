@@ -42,7 +42,7 @@
 extern "C" {
 #endif
 
-#define PW_BACKEND_ABI 24
+#define PW_BACKEND_ABI 25
 /* Increases when the same commands give different bits than before. A session records it. */
 #define PW_BITS 1
 
@@ -74,6 +74,7 @@ struct pw_backend_ops {
     bool packs; /* a pack is the tensor rounded to bf16, and adamw updates the packs that segments name */
     /* Shapes should repeat: batches are padded with rows and sequences without loss (model/plan.c). */
     bool pads;
+    bool mixes; /* attention takes a mix; false: a->mix is always NULL */
 
     /* ---- lifetime. unit: for the cpu backend, the number of workers (0: all processors); else the
      * device. */
@@ -232,16 +233,16 @@ struct pw_backend_ops {
     /* Transform q and k in place by t. For inspection: q and k as they enter the dot product. */
     void (*rotate)(struct pw_ctx *c, float *qkv, const struct pw_turn *t, const int *pos, int H, int D,
                    int R);
-    /* Scores before the softmax, as in struct pw_maps: out = f(scale*(q.k (+ q.a)) (+ bias) (+ (t_i - t_j))),
-     * where a is the relative key of the pair, t are a->terms of its rows, and f is a->score if there is one.
-     * For inspection; the same bits as inside attention_fwd. */
+    /* Scores before the softmax, as in struct pw_maps: out = f(scale*(q.k (+ q.a)) (+ bias) (+ (t_i - t_j))
+     * (+ mix)), where a is the relative key of the pair, t are a->terms of its rows, and f is a->score if
+     * there is one. mix: struct pw_mix. For inspection; the same bits as inside attention_fwd. */
     void (*scores)(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a, const int *pos,
                    const struct pw_seqs *s);
     /* z [R,HD] = softmax(scores) v. Scores: a chain over D, plus the chain of the relative key, times scale,
-     * plus bias, plus the rounded difference of terms; then the function a->score, if there is one. Softmax:
-     * subtract the row's maximum, exp, sum by lanes over key index, divide by the sum. z: a chain over keys,
-     * ascending. save: attn_save_floats floats for the backward pass; on the host NULL if none follows. maps:
-     * NULL if no inspection output is wanted. */
+     * plus bias, plus the rounded difference of terms, plus the mix; then the function a->score, if there is
+     * one. Softmax: subtract the row's maximum, exp, sum by lanes over key index, divide by the sum. z: a
+     * chain over keys, ascending. save: attn_save_floats floats for the backward pass; on the host NULL if
+     * none follows. maps: NULL if no inspection output is wanted. */
     void (*attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,
                           const float *qkv, const struct pw_attn *a, const int *pos, const struct pw_seqs *s);
     /* Number of floats of `save` for sequences with these starts. Only heads, score and terms of a are read,
@@ -273,6 +274,10 @@ struct pw_backend_ops {
      * d_terms of a row is minus the sum of dS over the queries that see its key: additions from +0, queries
      * ascending. The row's own sum of dS over its keys belongs to it, too. It is 0, because a softmax does
      * not change with a constant that is added to all scores of a query, and so it is left out.
+     *
+     * Of a mix, e of a query and a distance is the sum of dS over the keys at that distance, ascending from
+     * +0. d_weights: a chain over distances, descending, of e and the bank; then times the gain. d_bank: a
+     * chain over sequences, then heads, then queries, of the weight, times the gain, and e.
      *
      * Last, the transformation is undone, so dq and dk are gradients of the q and k in qkv; not if its tables
      * are learned: then turn_bwd follows. */

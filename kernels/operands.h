@@ -113,6 +113,18 @@ struct pw_turn_grad {
 /* Largest P of a dense bias: the kernels index the entries of a head with int. */
 enum { PW_DENSE_MOST = 1 << 15 };
 
+/* A bias that the query mixes from a bank of functions of the distance: with mixes = M, for a query and a key
+ * at distance d = i - j, 0 <= d < reach, the chain over m of (w_m * g) * bank[m][d]. w are the weights of the
+ * query's row and head, and g is the gain of its row (struct pw_turn; without one there is no product). At
+ * other distances the bias is +0. attention_bwd sets d_weights and adds to d_bank; both are read by no other
+ * operation. */
+struct pw_mix {
+    const float *weights; /* [R,H,M] for the rows of qkv */
+    const float *bank;    /* [M,reach] */
+    int mixes, reach;     /* >= 1 */
+    float *d_weights, *d_bank;
+};
+
 /* Parameters of one attention operation. */
 struct pw_attn {
     int heads, head_width; /* H, D */
@@ -139,6 +151,8 @@ struct pw_attn {
      * the rows of qkv; of attention_cached [T+R,H] for all rows of the sequence. Always NULL with a function
      * of scores. */
     const float *terms;
+    /* Bias that the query mixes, by the position ids of query and key; NULL: none. */
+    const struct pw_mix *mix;
 };
 
 /* The terms that are made from g [R,H], one number for each row and head, which a layer projects from its
@@ -201,8 +215,8 @@ struct pw_maps {
     void (*each)(void *arg, const struct pw_map_rows *rows);
     /* Are the scores of this block of queries query .. query + n - 1 wanted, too? */
     bool (*wants)(void *arg, int head, int query, int n);
-    /* Not NULL: wanted scores come with those of this attention, which has no bias, relative keys or
-     * function.
+    /* Not NULL: wanted scores come with those of this attention, which has no bias, relative keys,
+     * terms, mix or function.
      */
     const struct pw_attn *content;
     void *arg;

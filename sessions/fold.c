@@ -68,7 +68,8 @@ const struct pw_ev_table *pw_table_of(const struct pw_snapshot *s, int arm)
 
 bool pw_table_empty(const struct pw_ev_table *t)
 {
-    return t->bias == NULL && t->frequencies == NULL && t->added == NULL && t->keys == NULL;
+    return t->bias == NULL && t->frequencies == NULL && t->added == NULL && t->keys == NULL &&
+           t->kernel == NULL; /* it alone is there if the encoding reads the tokens */
 }
 
 int pw_inspected(const struct pw_snapshot *s, const struct pw_arm_view *arm)

@@ -9,6 +9,7 @@
  * worker has room for one block of queries, so a long sequence needs little memory. */
 #include "kernels/cpu/attention_block.h"
 #include "kernels/cpu/cpu.h"
+#include "kernels/cpu/mix.h"
 #include "kernels/score.h"
 
 #include <assert.h>
@@ -17,14 +18,17 @@
 
 enum { SHARED = 64 }; /* tokens of a lone sequence from which on the workers share its heads */
 
-/* terms: those of the keys; term: of the query. */
-V_INLINE v16 finish_score(v16 s, v16 scale, const float *bias, const float *terms, v16 term, m16 seen)
+/* terms: those of the keys; term: of the query; mixed: its mixed bias. */
+V_INLINE v16 finish_score(v16 s, v16 scale, const float *bias, const float *terms, v16 term,
+                          const float *mixed, m16 seen)
 {
     s = v_mul(s, scale);
     if (bias != NULL)
         s = v_add(s, v_load_m(bias, seen));
     if (terms != NULL)
         s = v_add(s, v_sub(term, v_load(terms)));
+    if (mixed != NULL)
+        s = v_add(s, v_load(mixed));
     return v_select(seen, s, v_set(-INFINITY)); /* exp makes it an exact zero */
 }
 
@@ -43,11 +47,21 @@ static __attribute__((noinline)) float apply_function(const struct pw_head *hd, 
     return most;
 }
 
+/* Set x->rows for a block of queries in the worker's room. */
+static void mix_block(struct pw_mixing *x, const struct pw_head *hd, float *room, int row, int i, int m,
+                      int cols)
+{
+    PW_OP(mix_room)(x, hd->Tp, room);
+    PW_OP(mix_rows)(x, hd, row, i, m, cols);
+}
+
 /* Turn s, which holds q.k of queries i .. i+m-1 on cols keys with rows Tp apart, into scores; -inf for hidden
- * keys. slope: rows of derivatives of the function of scores, laid out as s; or NULL. max receives the
- * largest score of each row. Each pass here and below runs over all rows, without branches on the mask. The
- * steps within a row depend on each other, and the length of a causal row is hard to predict. */
-static void score_block(const struct pw_head *hd, float *s, float *slope, float *max, int i, int m, int cols)
+ * keys. slope: rows of derivatives of the function of scores, laid out as s; or NULL. mixed: rows of mixed
+ * bias, likewise. max receives the largest score of each row. Each pass here and below runs over all rows,
+ * without branches on the mask. The steps within a row depend on each other, and the length of a causal row
+ * is hard to predict. */
+static void score_block(const struct pw_head *hd, float *s, float *slope, const float *mixed, float *max,
+                        int i, int m, int cols)
 {
     size_t Tp = (size_t)hd->Tp;
     v16 scale = v_set(hd->a->scale);
@@ -58,7 +72,8 @@ static void score_block(const struct pw_head *hd, float *s, float *slope, float 
         v16 most = v_set(-INFINITY), term = hd->terms != NULL ? v_set(hd->terms[i + r]) : v_zero();
         for (int j = 0; j < cols; j += 16) {
             const float *b = bias != NULL ? bias + j : NULL, *t = hd->terms != NULL ? hd->terms + j : NULL;
-            v16 v = finish_score(v_load(row + j), scale, b, t, term, pw_attn_seen_lanes(own - j));
+            const float *x = mixed != NULL ? mixed + (size_t)r * Tp + j : NULL;
+            v16 v = finish_score(v_load(row + j), scale, b, t, term, x, pw_attn_seen_lanes(own - j));
             most = v_max(v, most);
             v_store(row + j, v);
         }
@@ -112,11 +127,14 @@ void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct 
     int Tp = pw_to_16(pw_attn_longest(s)), D = a->head_width;
     size_t keys = (size_t)D * (size_t)Tp, block = PW_BLOCK * (size_t)Tp;
     size_t relative = PW_OP(relative_floats)(a, Tp, false);
-    float *kt = pw_ctx_scratch(c, keys + block + relative + pw_bias_floats(Tp) +
+    size_t bank = PW_OP(mix_shared_floats)(a, Tp, false), mix = bank + PW_OP(mix_room_floats)(a, Tp);
+    float *kt = pw_ctx_scratch(c, keys + block + relative + mix + pw_bias_floats(Tp) +
                                       pw_turned_floats(a, pw_attn_longest(s)));
-    float *t = kt + keys, *bias = t + block + relative, max[PW_BLOCK];
+    float *t = kt + keys, *mixed = t + block + relative, *bias = mixed + mix, max[PW_BLOCK];
     struct pw_relative x;
+    struct pw_mixing y;
     PW_OP(relative_init)(&x, a, Tp, false, t + block);
+    PW_OP(mix_init)(&y, a, Tp, false, mixed);
     for (int n = 0; n < s->n; n++) {
         const float *qk = pw_attn_turned_seq(bias + pw_bias_floats(Tp), qkv, a, pos, s, n);
         for (int h = 0; h < a->heads; h++) {
@@ -130,7 +148,9 @@ void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct 
                 pw_attn_product(m, seen, D, q, hd.w, 1, kt, (size_t)hd.Tp, t, (size_t)hd.Tp);
                 if (a->keys != NULL)
                     PW_OP(relative_add)(&x, &hd, t, q, i, m);
-                score_block(&hd, t, NULL, max, i, m, seen);
+                if (a->mix != NULL)
+                    mix_block(&y, &hd, mixed + bank, hd.base + i, i, m, seen);
+                score_block(&hd, t, NULL, y.rows, max, i, m, seen);
                 tell_block(&hd, out, t, m, seen, -INFINITY);
                 out += (size_t)m * (size_t)hd.T;
             }
@@ -154,12 +174,13 @@ struct fwd {
     const struct pw_seqs *s;
     int n;                    /* index of the sequence */
     struct pw_relative x;     /* with the table that all workers read */
+    struct pw_mixing y;       /* with the bank that all workers read */
     const struct pw_ctx *all; /* the worker of the first room */
     float *rooms;
     /* Floats of a worker's room, which begins with the keys; and the places of its other parts: values,
      * probabilities of a block, dropped ones, the block's scores, keys and scores of the content, relative
-     * products, and the bias. */
-    size_t room, values, block, dropped, scores, content_keys, content, relative, bias;
+     * products, the mix, and the bias. */
+    size_t room, values, block, dropped, scores, content_keys, content, relative, mix, bias;
 };
 
 static float *map_of(float *maps, int h, size_t T)
@@ -193,7 +214,7 @@ static void tell_rows(const struct fwd *f, const struct pw_head *hd, float *room
         struct pw_head plain = plain_head(f, hd->h);
         const float *q = plain.q + (size_t)i * plain.w;
         pw_attn_product(m, seen, plain.D, q, plain.w, 1, room + f->content_keys, Tp, content, Tp);
-        score_block(&plain, content, NULL, max, i, m, seen);
+        score_block(&plain, content, NULL, NULL, max, i, m, seen);
         rows.content = content;
     }
     maps->each(maps->arg, &rows);
@@ -206,6 +227,7 @@ static void fwd_head(struct pw_ctx *c, void *arg, int h)
     float *kt = f->rooms + (size_t)(c - f->all) * f->room, *v = kt + f->values, *d = kt + f->dropped;
     float max[PW_BLOCK];
     struct pw_relative x = f->x;
+    struct pw_mixing y = f->y;
     struct pw_head hd = pw_attn_head_of(f->qkv, f->qk, a, f->pos, f->s, f->n, h, kt + f->bias);
     int D = a->head_width;
     size_t T = (size_t)hd.T, Tp = (size_t)hd.Tp, Dp = (size_t)hd.Dp, C = (size_t)(a->heads * D);
@@ -227,7 +249,9 @@ static void fwd_head(struct pw_ctx *c, void *arg, int h)
         pw_attn_product(m, cols, D, q, hd.w, 1, kt, Tp, p, Tp);
         if (a->keys != NULL)
             PW_OP(relative_add)(&x, &hd, p, q, i, m);
-        score_block(&hd, p, slope != NULL ? slope + (size_t)i * Tp : NULL, max, i, m, cols);
+        if (a->mix != NULL)
+            mix_block(&y, &hd, kt + f->mix, hd.base + i, i, m, cols);
+        score_block(&hd, p, slope != NULL ? slope + (size_t)i * Tp : NULL, y.rows, max, i, m, cols);
         if (scores != NULL)
             tell_block(&hd, scores + (size_t)i * T, p, m, cols, -INFINITY);
         bool wanted = f->maps.each != NULL && f->maps.wants(f->maps.arg, h, i, m);
@@ -260,7 +284,8 @@ static void divide_room(struct fwd *f, size_t relative, int Tmax)
     f->content_keys = f->scores + (maps->each != NULL ? block : 0);
     f->content = f->content_keys + (content ? keys : 0);
     f->relative = f->content + (content ? block : 0);
-    f->bias = f->relative + relative;
+    f->mix = f->relative + relative;
+    f->bias = f->mix + PW_OP(mix_room_floats)(a, Tmax);
     f->room = (f->bias + pw_bias_floats(Tmax) + 15) / 16 * 16;
 }
 
@@ -283,9 +308,10 @@ void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct 
     divide_room(&f, relative, Tmax);
     size_t rooms = f.room * (size_t)(share ? c->alone->threads : 1);
     size_t plain = content ? pw_turned_floats(f.maps.content, T) : 0;
-    f.rooms = pw_ctx_scratch(c, rooms + relative + turned + plain);
+    f.rooms = pw_ctx_scratch(c, rooms + relative + turned + plain + PW_OP(mix_shared_floats)(a, Tmax, false));
     float *shared = f.rooms + rooms;
     PW_OP(relative_init)(&f.x, a, Tmax, false, shared);
+    PW_OP(mix_init)(&f.y, a, Tmax, false, shared + relative + turned + plain);
     for (f.n = 0; f.n < s->n; f.n++) {
         size_t rows = (size_t)(s->start[f.n + 1] - s->start[f.n]), heads = (size_t)a->heads;
         size_t saved = heads * rows * (size_t)pw_to_16((int)rows);
@@ -315,9 +341,10 @@ struct cached {
     const struct pw_attn *a;
     int cap, T, R;
     struct pw_relative x;     /* with the table that all workers read */
+    struct pw_mixing y;       /* with the bank that all workers read */
     const struct pw_ctx *all; /* the worker of the first room */
-    float *rooms;             /* a worker's probabilities of a block, relative products and bias */
-    size_t room, relative, bias;
+    float *rooms;             /* a worker's probabilities of a block, relative products, mix and bias */
+    size_t room, relative, mix, bias;
 };
 
 /* The cache of a head has the layout that attention_fwd uses: keys [D,cap rounded up to 16], transposed, and
@@ -328,6 +355,7 @@ static void cached_head(struct pw_ctx *c, void *arg, int h)
     const struct pw_attn *a = f->a;
     struct pw_head hd = f->first;
     struct pw_relative x = f->x;
+    struct pw_mixing y = f->y;
     int T = f->T, R = f->R, D = a->head_width;
     size_t ld = (size_t)pw_to_16(f->cap), Dp = (size_t)pw_to_16(D), C = (size_t)(a->heads * D);
     size_t Tp = (size_t)hd.Tp;
@@ -353,7 +381,9 @@ static void cached_head(struct pw_ctx *c, void *arg, int h)
         pw_attn_product(m, cols, D, q, hd.w, 1, kt, ld, p, Tp);
         if (a->keys != NULL)
             PW_OP(relative_add)(&x, &hd, p, q, T + i, m);
-        score_block(&hd, p, NULL, max, T + i, m, cols);
+        if (a->mix != NULL)
+            mix_block(&y, &hd, f->rooms + (size_t)(c - f->all) * f->room + f->mix, i, T + i, m, cols);
+        score_block(&hd, p, NULL, y.rows, max, T + i, m, cols);
         softmax_block(&hd, p, max, m, cols);
         pw_attn_product(m, D, seen, p, Tp, 1, v, Dp, z + (size_t)i * C, C);
     }
@@ -367,17 +397,20 @@ void PW_OP(attention_cached)(struct pw_ctx *c, float *z, float *cache, const flo
     size_t relative = PW_OP(relative_floats)(a, n, false);
     struct cached f = {z, cache, .a = a, .cap = cap, .T = T, .R = R, .all = share ? c->alone->ctx : c};
     f.relative = PW_BLOCK * (size_t)Tp;
-    f.bias = f.relative + relative;
+    f.mix = f.relative + relative;
+    f.bias = f.mix + PW_OP(mix_room_floats)(a, Tp);
     f.room = (f.bias + pw_bias_floats(Tp) + 15) / 16 * 16;
     size_t rooms = f.room * (size_t)(share ? c->alone->threads : 1);
-    f.rooms = pw_ctx_scratch(c, rooms + relative + pw_turned_floats(a, R));
+    size_t turned = pw_turned_floats(a, R);
+    f.rooms = pw_ctx_scratch(c, rooms + relative + turned + PW_OP(mix_shared_floats)(a, n, false));
     float *shared = f.rooms + rooms;
     PW_OP(relative_init)(&f.x, a, n, false, shared);
+    PW_OP(mix_init)(&f.y, a, n, false, shared + relative + turned);
     f.first = (struct pw_head){.a = a, .w = 3 * (size_t)C, .pos = pos, .T = n, .Tp = Tp, .D = D};
     f.first.q = PW_OP(turned)(shared + relative, qkv, a, pos, T, R);
     f.first.k = f.first.q + C;
     f.first.v = qkv + 2 * C;
-    f.first.in_order = (a->bias != NULL || a->keys != NULL) && pw_attn_ascending(pos, n);
+    f.first.in_order = (a->bias != NULL || a->keys != NULL || a->mix != NULL) && pw_attn_ascending(pos, n);
     assert(n <= cap && a->drop == NULL);
     if (share)
         pw_ctx_share(c, a->heads, cached_head, &f);

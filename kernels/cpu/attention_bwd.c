@@ -1,6 +1,7 @@
 /* attention_bwd.c - the backward pass of attention.c. */
 #include "kernels/cpu/attention_block.h"
 #include "kernels/cpu/cpu.h"
+#include "kernels/cpu/mix.h"
 
 #include <assert.h>
 
@@ -56,11 +57,14 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
     size_t square = (size_t)Tmax * (size_t)Tmax, dropped = a->drop != NULL ? square : 0;
     size_t relative = PW_OP(relative_floats)(a, Tmax, true);
     size_t shared = pw_bias_floats(Tmax) + pw_turned_floats(a, pw_attn_longest(s));
-    float *vt = pw_ctx_scratch(c, cols + 3 * rows + square + dropped + relative + shared);
+    size_t mix = PW_OP(mix_shared_floats)(a, Tmax, true);
+    float *vt = pw_ctx_scratch(c, cols + 3 * rows + square + dropped + relative + shared + mix);
     float *q = vt + cols, *k = q + rows, *g = k + rows, *ds = g + rows, *masked = ds + square;
     float *bias = masked + dropped + relative, *room = bias + pw_bias_floats(Tmax);
     struct pw_relative x;
+    struct pw_mixing y;
     PW_OP(relative_init)(&x, a, Tmax, true, masked + dropped);
+    PW_OP(mix_init)(&y, a, Tmax, true, masked + dropped + relative + shared);
     assert((d_bias == NULL || a->bias != NULL) && (d_keys == NULL || a->keys != NULL));
     assert(d_terms == NULL || (a->terms != NULL && a->score == NULL));
     const float *slope = save + pw_attn_maps_floats(a->heads, s->start, s->n);
@@ -95,6 +99,8 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
                 pw_attn_product(m, D, seen, d, Tp, 1, k, Dp, dq + (size_t)i * w, w);
                 if (a->keys != NULL)
                     PW_OP(relative_dq)(&x, &hd, dq + (size_t)i * w, d, i, m);
+                if (a->mix != NULL)
+                    PW_OP(mix_dweights)(&y, &hd, d, i, m);
             }
             for (int j = 0, m; j < hd.T; j += m) {
                 m = pw_attn_least(step, hd.T - j);
@@ -113,10 +119,14 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
                 PW_OP(head_terms_grad)(&hd, d_terms, ds);
             if (d_keys != NULL)
                 PW_OP(relative_dkeys)(&x, &hd, d_keys, q);
+            if (a->mix != NULL)
+                PW_OP(mix_dbank)(&y, &hd);
             save += (size_t)hd.T * Tp;
             slope += (size_t)hd.T * Tp;
         }
         int base = s->start[n];
         PW_OP(turn_back)(dqkv + (size_t)base * 3 * C, a, pos, base, s->start[n + 1] - base, room);
     }
+    if (a->mix != NULL)
+        PW_OP(mix_store_dbank)(&y, a);
 }

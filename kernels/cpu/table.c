@@ -39,6 +39,7 @@ const struct pw_backend_ops LINEAR(table) = {
     .precision = PRECISION,
     .portable = PORTABLE,
     .host = true,
+    .mixes = true,
     .open = open_cpu,
     .close = pw_cpu_close,
     .sync = pw_cpu_sync,

@@ -225,6 +225,7 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l
         attn.keys != NULL ? slot + m->lay.pe + (size_t)l * m->tables.key_rows * m->cfg.head_width : NULL;
     bool parallel = cfg->parallel != PW_PARALLEL_OFF, shared = cfg->parallel == PW_PARALLEL_SHARED;
     float *d_n2 = parallel ? w->d_n2 : w->d_norm;
+    struct pw_mix mix;
     struct pw_dropout drop;
     const float *d = branch(m, c, w, pw_model_drop(m, &drop, l, PW_DROP_MLP, k->row), R), *d_up, *d_proj;
 
@@ -243,7 +244,7 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l
     ops->linear_dx(c, w->d_z, d, &mat[PW_MAT_O], PW_ACT_NONE, NULL, 1, R);
     pw_replaced_put(m, c, w->d_z, l, pos, R, true);
     attn.drop = pw_model_drop(m, &drop, l, PW_DROP_PROBS, k->row);
-    attn.terms = a->terms;
+    pw_gates_attend(m, w, to, l, &attn, &mix);
     ops->attention_bwd(c, w->d_qkv, d_bias, d_keys, w->d_terms, w->d_z, a->z, a->qkv, a->save, &attn, pos,
                        &seqs);
     turn_back(m, c, w, l, attn.turn, pos, to, R);

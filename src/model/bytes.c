@@ -46,7 +46,7 @@ static size_t table_floats(const struct pw_model *m)
         sum += biases * 2 * P * (m->cfg.heads + 1);
     if (pe->uses & PW_PE_DENSE)
         sum += biases * P * P * m->cfg.heads;
-    if (pe->uses & PW_PE_GAIN || m->pe.tune.logn > 0)
+    if (pw_pe_gains(&m->pe))
         sum += gains * rows * (size_t)(pe->head_gains ? m->cfg.heads : 1);
     return sum;
 }
@@ -68,17 +68,17 @@ static size_t beside(const struct pw_model *m, int batch, int T)
     static const float something; /* stands for a table; never read */
     static const struct pw_turn turn;
     int rows = pw_plan_rows(m, T, batch, true), QKV = 3 * cfg->heads * cfg->head_width, F = pw_up_rows(cfg);
-    struct pw_attn attn = {
-        .heads = cfg->heads,
-        .head_width = cfg->head_width,
-        .causal = cfg->causal,
-        .bias = pe->uses & PW_PE_BIASES ? &something : NULL,
-        .table = pe->uses & PW_PE_DENSE && pw_table_learned(m, PW_TABLE_BIAS) ? T : m->tables.P,
-        .dense = pe->uses & PW_PE_DENSE,
-        .keys = pe->uses & PW_PE_KEYS ? &something : NULL,
-        .reach = pe->uses & PW_PE_KEYS ? pe->reach(m->pe.o.bytes) : 0,
-        .terms = pe->uses & PW_PE_TERMS ? &something : NULL,
-        .turn = pe->uses & (PW_PE_ROTATION | PW_PE_GAIN) || m->pe.tune.logn > 0 ? &turn : NULL};
+    struct pw_attn attn = {.heads = cfg->heads,
+                           .head_width = cfg->head_width,
+                           .causal = cfg->causal,
+                           .bias = pe->uses & PW_PE_BIASES ? &something : NULL,
+                           .table =
+                               pe->uses & PW_PE_DENSE && pw_table_learned(m, PW_TABLE_BIAS) ? T : m->tables.P,
+                           .dense = pe->uses & PW_PE_DENSE,
+                           .keys = pe->uses & PW_PE_KEYS ? &something : NULL,
+                           .reach = pe->uses & PW_PE_KEYS ? pe->reach(m->pe.o.bytes) : 0,
+                           .terms = pe->uses & PW_PE_TERMS ? &something : NULL,
+                           .turn = pe->uses & PW_PE_ROTATION || pw_pe_gains(&m->pe) ? &turn : NULL};
     struct pw_seqs seqs = {.n = rows / T + rows / 4 / T + 1, .rows = rows + rows / 4, .longest = T + T / 4};
 
     return m->ops->beside != NULL ? m->ops->beside(&attn, &seqs, QKV > F ? QKV : F) : 0;

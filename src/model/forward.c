@@ -163,6 +163,7 @@ static void tap_maps(const struct pw_model *m, struct pw_ctx *c, struct pw_maps 
     plain->bias = plain->keys = NULL;
     plain->score = NULL;
     plain->terms = NULL;
+    plain->mix = NULL;
     plain->turn = scaled->gain != NULL ? scaled : NULL;
     if (tap->rows.each != NULL)
         *maps = tap->rows;
@@ -181,9 +182,10 @@ static void attention(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, i
     struct pw_attn attn = pw_model_attn(m, l), plain;
     struct pw_maps maps = {0};
     struct pw_turn scaled;
+    struct pw_mix mix;
     struct pw_dropout d;
 
-    pw_gates_forward(m, c, a, l, &attn, &r->seqs, cache, r->R);
+    pw_gates_forward(m, c, a, l, &attn, &mix, &r->seqs, cache, r->R);
     if (tap != NULL)
         tap_maps(m, c, &maps, &plain, &scaled, &attn, a->qkv, l, r);
     attn.drop = drop(m, &d, l, PW_DROP_PROBS, r);

@@ -1,5 +1,6 @@
-/* gates.c - the projection of an encoding with terms (pe.h): one number g = W n + b of each row and head,
- * from the normed input n of a layer, and the terms that the backend makes of it.
+/* gates.c - the projection of an encoding with terms or a mix (pe.h), from the normed input n of a layer. For
+ * terms it is one number g = W n + b of each row and head, of which the backend makes the terms. For a mix it
+ * is W n, the weights of each row and head, which attention reads with the bank.
  *
  * The projection is a linear layer like q, k and v, with packs of its own, because its weight belongs to the
  * encoding, whose tensors come after all others. */
@@ -7,30 +8,59 @@
 
 #include "model/model_int.h"
 
+static bool has_mix(const struct pw_model *m)
+{
+    return (m->pe.pe->uses & PW_PE_MIXES) != 0;
+}
+
+int pw_gate_columns(const struct pw_model *m)
+{
+    return pw_has_terms(m) ? m->cfg.heads : has_mix(m) ? m->cfg.heads * m->pe.pe->mixes(m->pe.o.bytes) : 0;
+}
+
 /* Floats of the packs of one layer, with both directions. */
 static size_t pack_floats(const struct pw_model *m)
 {
-    int H = m->cfg.heads, C = m->cfg.width;
+    int G = pw_gate_columns(m), C = m->cfg.width;
 
-    return pw_whole_lines(m->ops->mat_pack_floats(H, C, false)) +
-           pw_whole_lines(m->ops->mat_pack_floats(H, C, true));
+    return pw_whole_lines(m->ops->mat_pack_floats(G, C, false)) +
+           pw_whole_lines(m->ops->mat_pack_floats(G, C, true));
 }
 
-/* Offset of the bias of layer l; its weight is in m->gates. */
+/* Offset of layer l's part of the second parameter, which has n floats a layer: the projection's bias, or the
+ * bank. The weight is in m->gates. */
+static size_t second_at(const struct pw_model *m, int l, size_t n)
+{
+    size_t L = (size_t)m->cfg.layers, G = (size_t)pw_gate_columns(m), C = (size_t)m->cfg.width;
+
+    return m->lay.pe + L * G * C + (size_t)l * n;
+}
+
+/* Offset of the bias of layer l; a mix has none. */
 static size_t bias_at(const struct pw_model *m, int l)
 {
-    size_t L = (size_t)m->cfg.layers, H = (size_t)m->cfg.heads, C = (size_t)m->cfg.width;
+    return has_mix(m) ? PW_ABSENT : second_at(m, l, (size_t)m->cfg.heads);
+}
 
-    return m->lay.pe + L * H * C + (size_t)l * H;
+/* The mix of layer l, with weights [R,H,M]. */
+static struct pw_mix mix_of(const struct pw_model *m, int l, const float *weights)
+{
+    int M = m->pe.pe->mixes(m->pe.o.bytes), reach = m->pe.pe->reach(m->pe.o.bytes);
+    size_t bank = second_at(m, l, (size_t)M * (size_t)reach);
+
+    return (struct pw_mix){.weights = weights, .bank = m->p + bank, .mixes = M, .reach = reach};
 }
 
 enum pw_code pw_gates_init(struct pw_model *m, struct pw_err *err)
 {
-    size_t L = (size_t)m->cfg.layers, H = (size_t)m->cfg.heads, C = (size_t)m->cfg.width,
+    size_t L = (size_t)m->cfg.layers, G = (size_t)pw_gate_columns(m), C = (size_t)m->cfg.width,
            floats = L * pack_floats(m);
 
-    if (!pw_has_terms(m))
+    if (G == 0)
         return PW_OK;
+    if (has_mix(m) && !m->ops->mixes)
+        return pw_fail(err, PW_EUSER, "%s: backend %s can't compute it; use 'backend cpu'", m->pe.pe->name,
+                       m->ops->name);
     m->gates = calloc(L, sizeof *m->gates);
     if (floats > 0)
         m->gate_pack = m->ops->alloc(m->be, floats * sizeof *m->gate_pack);
@@ -38,8 +68,7 @@ enum pw_code pw_gates_init(struct pw_model *m, struct pw_err *err)
         return pw_fail(err, PW_ENOMEM, "out of memory: the gates of the encoding need %zu MiB",
                        pw_gates_bytes(m) >> 20);
     for (size_t l = 0; l < L; l++)
-        m->gates[l] =
-            (struct pw_mat){.w = m->p + m->lay.pe + l * H * C, .out = m->cfg.heads, .in = m->cfg.width};
+        m->gates[l] = (struct pw_mat){.w = m->p + m->lay.pe + l * G * C, .out = (int)G, .in = m->cfg.width};
     size_t forward = pw_packs_place(m->ops, m->gates, m->cfg.layers, false, m->gate_pack);
     pw_packs_place(m->ops, m->gates, m->cfg.layers, true,
                    m->gate_pack != NULL ? m->gate_pack + forward : NULL);
@@ -54,7 +83,7 @@ void pw_gates_fini(struct pw_model *m)
 
 size_t pw_gates_bytes(const struct pw_model *m)
 {
-    return pw_has_terms(m) ? (size_t)m->cfg.layers * pack_floats(m) * sizeof *m->gate_pack : 0;
+    return pw_gate_columns(m) > 0 ? (size_t)m->cfg.layers * pack_floats(m) * sizeof *m->gate_pack : 0;
 }
 
 void pw_gates_prepare(struct pw_model *m)
@@ -64,7 +93,7 @@ void pw_gates_prepare(struct pw_model *m)
 }
 
 void pw_gates_forward(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, int l, struct pw_attn *attn,
-                      const struct pw_seqs *seqs, const struct pw_cache *cache, int R)
+                      struct pw_mix *mix, const struct pw_seqs *seqs, const struct pw_cache *cache, int R)
 {
     size_t H = (size_t)m->cfg.heads;
     float *terms = a->terms;
@@ -72,6 +101,13 @@ void pw_gates_forward(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, i
 
     if (m->gates == NULL)
         return;
+    m->ops->linear_fwd(c, a->gate, NULL, a->n1, &m->gates[l], pw_at(m->p, bias_at(m, l)), NULL, PW_ACT_NONE,
+                       R);
+    if (has_mix(m)) {
+        *mix = mix_of(m, l, a->gate);
+        attn->mix = mix;
+        return;
+    }
     if (cache != NULL) {
         float *all = cache->terms + (size_t)l * cache->cap * H;
         terms = all + (size_t)cache->T * H;
@@ -80,9 +116,22 @@ void pw_gates_forward(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, i
     } else {
         attn->terms = terms;
     }
-    m->ops->linear_fwd(c, a->gate, NULL, a->n1, &m->gates[l], m->p + bias_at(m, l), NULL, PW_ACT_NONE, R);
     m->ops->terms_fwd(c, terms, a->gate, before, m->pe.pe->terms, m->cfg.heads, cache != NULL ? NULL : seqs,
                       R);
+}
+
+void pw_gates_attend(struct pw_model *m, struct pw_work *w, const struct pw_slot *to, int l,
+                     struct pw_attn *attn, struct pw_mix *mix)
+{
+    const struct pw_acts *a = &w->acts[l];
+
+    attn->terms = a->terms;
+    if (!has_mix(m))
+        return;
+    *mix = mix_of(m, l, a->gate);
+    mix->d_weights = w->d_gate;
+    mix->d_bank = to->grad + (mix->bank - m->p);
+    attn->mix = mix;
 }
 
 void pw_gates_backward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_slot *to,
@@ -93,8 +142,9 @@ void pw_gates_backward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, 
     if (m->gates == NULL)
         return;
     const struct pw_mat *gate = &m->gates[l];
-    m->ops->terms_bwd(c, w->d_gate, w->d_terms, a->gate, m->pe.pe->terms, m->cfg.heads, seqs);
-    m->ops->linear_dw(c, to->grad + (gate->w - m->p), to->grad + bias_at(m, l), w->d_gate, a->n1, true,
+    if (pw_has_terms(m))
+        m->ops->terms_bwd(c, w->d_gate, w->d_terms, a->gate, m->pe.pe->terms, m->cfg.heads, seqs);
+    m->ops->linear_dw(c, to->grad + (gate->w - m->p), pw_at(to->grad, bias_at(m, l)), w->d_gate, a->n1, true,
                       gate->out, gate->in, R);
     m->ops->linear_dx(c, w->d_gated, w->d_gate, gate, PW_ACT_NONE, NULL, 1, R);
     m->ops->add(c, dx, w->d_gated, (size_t)R * m->cfg.width);

@@ -55,9 +55,11 @@ struct pw_acts {
     float *qkv;        /* [R,3HD] before rotation, which the attention applies */
     /* [R,(H+2K)D] the projection, and [R,H+K] statistics of its norms; NULL: the projection is qkv */
     float *raw, *raw_stat;
-    float *gate, *terms; /* [R,H] projection and its terms (kernels/backend.h); NULL without */
-    float *z, *save;     /* [R,HD] outputs of the heads; saved state of the attention */
-    float *mid;          /* [R,C] the stream after the attention */
+    /* [R,pw_gate_columns] projection of an encoding that reads the tokens, and [R,H] its terms
+     * (kernels/backend.h); NULL without */
+    float *gate, *terms;
+    float *z, *save; /* [R,HD] outputs of the heads; saved state of the attention */
+    float *mid;      /* [R,C] the stream after the attention */
     float *n2, *stat2;
     float *pre, *hid; /* [R,F] before and after the activation; pre is NULL for relu, [R,2F] if gated */
     /* [R,C] outputs of attention and MLP before their norms, and the statistics; NULL without such norms */
@@ -78,7 +80,8 @@ struct pw_work {
     /* NULL where the configuration has no use for them: [R,(H+2K)D]; [R,2F]; [R,C], before a norm of an
      * output; [R,C], of norm2's output in a parallel block */
     float *d_raw, *d_pre, *d_post, *d_n2;
-    /* [R,H] gradients of the terms and of the gate; [R,C] that of its input; NULL without terms */
+    /* [R,H] gradients of the terms, [R,pw_gate_columns] of the projection, [R,C] of its input; NULL without
+     */
     float *d_terms, *d_gate, *d_gated;
     float *low_x, *low_dy; /* [R,r] x A^T and dy B; NULL without adapters */
 };
@@ -419,23 +422,29 @@ void pw_forward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const s
 void pw_forward_cached(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_cache *cache,
                        const int *ids, int R);
 
-/* ---- gates.c: the projection and the terms of an encoding that has terms; without, nothing happens. */
+/* ---- gates.c: the projection of an encoding with terms or a mix, and what becomes of it; without, nothing
+ * happens. */
 static inline bool pw_has_terms(const struct pw_model *m)
 {
     return (m->pe.pe->uses & PW_PE_TERMS) != 0;
 }
+/* Numbers that the projection makes of a row: one for each head, or its weights of a mix; 0: none. */
+int pw_gate_columns(const struct pw_model *m);
 /* Allocates the packs of the projections; the fini frees them. bytes: how much they take. */
 enum pw_code pw_gates_init(struct pw_model *m, struct pw_err *err);
 void pw_gates_fini(struct pw_model *m);
 size_t pw_gates_bytes(const struct pw_model *m);
 /* Prepares the packs from the parameters. */
 void pw_gates_prepare(struct pw_model *m);
-/* Computes the terms of layer l's R rows from its normed input a->n1, and sets attn->terms. With a cache they
- * continue those of its sequence. */
+/* Computes the terms of layer l's R rows from its normed input a->n1, and sets attn->terms; with a cache they
+ * continue those of its sequence. Or computes the weights of a mix, and sets attn->mix to *mix. */
 void pw_gates_forward(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, int l, struct pw_attn *attn,
-                      const struct pw_seqs *seqs, const struct pw_cache *cache, int R);
-/* Adds to the slot the gradients of layer l's projection, and to dx [R,C] that of its input, from w->d_terms.
- */
+                      struct pw_mix *mix, const struct pw_seqs *seqs, const struct pw_cache *cache, int R);
+/* Sets attn's terms or mix for the backward pass of attention in layer l. */
+void pw_gates_attend(struct pw_model *m, struct pw_work *w, const struct pw_slot *to, int l,
+                     struct pw_attn *attn, struct pw_mix *mix);
+/* Adds to the slot the gradients of layer l's projection, and to dx [R,C] that of its input, from what
+ * attention's backward pass has written. */
 void pw_gates_backward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_slot *to,
                        int l, const struct pw_seqs *seqs, float *dx, int R);
 

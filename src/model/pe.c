@@ -8,7 +8,7 @@
 #include <string.h>
 
 extern const struct pw_pe pw_pe_none, pw_pe_learned, pw_pe_sinusoidal, pw_pe_t5, pw_pe_alibi, pw_pe_rotary;
-extern const struct pw_pe pw_pe_clipped, pw_pe_shaw, pw_pe_fire, pw_pe_fox;
+extern const struct pw_pe pw_pe_clipped, pw_pe_shaw, pw_pe_fire, pw_pe_fox, pw_pe_inkling;
 extern const struct pw_pe pw_pe_rspe, pw_pe_aspe, pw_pe_2dspe, pw_pe_dpe, pw_pe_ldpe, pw_pe_learned_reversed;
 
 /* clang-format off */
@@ -29,6 +29,7 @@ const struct pw_pe *const pw_pes[] = {
     &pw_pe_ldpe,
     &pw_pe_learned_reversed,
     &pw_pe_fox,
+    &pw_pe_inkling,
     NULL,
 };
 /* clang-format on */
@@ -51,6 +52,14 @@ enum pw_code pw_pe_check(const struct pw_pe_use_opts *use, const struct pw_confi
         return pw_fail(err, PW_EUSER, "%s: causal=off: it sums over earlier tokens, so it needs causal=on",
                        use->pe->name);
     return use->pe->check != NULL ? use->pe->check(use->o.bytes, cfg, err) : PW_OK;
+}
+
+bool pw_pe_gains(const struct pw_pe_use_opts *use)
+{
+    const struct pw_pe *pe = use->pe;
+
+    return ((pe->uses & PW_PE_GAIN) != 0 && (pe->gains == NULL || pe->gains(use->o.bytes))) ||
+           use->tune.logn > 0;
 }
 
 bool pw_pe_learns(const struct pw_pe *pe)

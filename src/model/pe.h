@@ -37,6 +37,7 @@ enum pw_pe_use {
     PW_PE_GAIN = 32,    /* factor on each query */
     PW_PE_SCORE = 64,   /* function of each finished score */
     PW_PE_TERMS = 128,  /* terms of rows, whose difference is added to the score */
+    PW_PE_MIXES = 256,  /* bias by distance that the query mixes from a learned bank */
     PW_PE_BIASES = PW_PE_BIAS | PW_PE_DENSE,
 };
 
@@ -196,7 +197,8 @@ struct pw_pe {
      * computes table x->which, its parts one after the other, from param, which holds the parameters one
      * after the other. fill_bwd adds to d_param; it overwrites d_table, the gradients of the L layers one
      * after the other, or of ADDED the one gradient. All arrays are in the backend's memory; any worker can
-     * call. NULL: not such an encoding. With TERMS, params has what terms says and fill is NULL. */
+     * call. NULL: not such an encoding. With TERMS or MIXES, params has what
+     * terms or mixes says, and fill is NULL. */
     unsigned computed;
     int (*params)(const void *opts, const struct pw_config *cfg, struct pw_pe_param *out);
     void (*fill)(const struct pw_pe_pass *x, float *table, const float *param);
@@ -204,6 +206,12 @@ struct pw_pe {
     /* TERMS: what becomes of a projection of each layer's normed input, the one that q, k and v read. Its
      * weight [L,H,C] and bias [L,H] are the only two parameters of params. Not with SCORE. */
     enum pw_terms terms;
+    /* MIXES: the number M of functions of the distance in the bank, which has `reach` distances. The only two
+     * parameters of params are the weight [L,H*M,C] of a projection of each layer's normed input, which makes
+     * the query's weights, and the bank [L,M,reach]. */
+    int (*mixes)(const void *opts);
+    /* GAIN: do these options have a gain that is not 1? NULL: yes. */
+    bool (*gains)(const void *opts);
     /* Makes the program that fill and fill_bwd pass to the backend for a table (kernels/expr_code.h); the
      * caller frees it. NULL: there is none. */
     enum pw_code (*code)(const void *opts, const struct pw_config *cfg, enum pw_pe_table which,
@@ -219,6 +227,8 @@ const struct pw_pe *pw_pe_find(const char *name);
 /* Are both the same encoding, perhaps with other options? Formulas have a descriptor for each set of values.
  */
 bool pw_pe_alike(const struct pw_pe *a, const struct pw_pe *b);
+/* Returns true if queries have gains, of the encoding or of tune's logn. */
+bool pw_pe_gains(const struct pw_pe_use_opts *use);
 /* Returns true if the encoding has trained parameters. */
 bool pw_pe_learns(const struct pw_pe *pe);
 /* Returns the uses (enum pw_pe_use) to which a table belongs. */

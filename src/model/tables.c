@@ -32,7 +32,7 @@ static size_t layers_of(const struct pw_model *m, unsigned use)
 
 static bool has_gain(const struct pw_model *m)
 {
-    return (m->pe.pe->uses & PW_PE_GAIN) != 0 || m->pe.tune.logn > 0;
+    return pw_pe_gains(&m->pe);
 }
 
 /* Cosines of one layer in tables of so many rows: those of queries, then those of keys if they differ. */

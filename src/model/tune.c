@@ -56,6 +56,9 @@ enum pw_code pw_pe_tune_check(const struct pw_pe_use_opts *use, const struct pw_
     if (t->stretch != 1 && (pe->uses & ~(unsigned)PW_PE_TERMS) == 0)
         return pw_fail(err, PW_EUSER, "%s: stretch=%g: it has no positions to stretch", pe->name,
                        (double)t->stretch);
+    if (t->stretch != 1 && (pe->uses & PW_PE_MIXES) != 0)
+        return pw_fail(err, PW_EUSER, "%s: stretch=%g: there are no values between the distances of its bank",
+                       pe->name, (double)t->stretch);
     if (t->stretch != 1 && learned)
         return pw_fail(err, PW_EUSER, "%s: stretch=%g: there are no values between its learned rows",
                        pe->name, (double)t->stretch);

@@ -45,7 +45,8 @@ static void carve_layer(struct blocks *b, struct pw_acts *a, const struct pw_mod
     a->raw = pw_rearranges(cfg) ? carve(c, R * (size_t)pw_qkv_rows(cfg)) : NULL;
     a->raw_stat = cfg->qk_norm ? carve(c, R * (size_t)(cfg->heads + pw_config_kv_heads(cfg))) : NULL;
     bool terms = pw_has_terms(m);
-    a->gate = terms ? carve(c, R * cfg->heads) : NULL;
+    size_t gate = (size_t)pw_gate_columns(m);
+    a->gate = gate > 0 ? carve(c, R * gate) : NULL;
     a->terms = terms ? carve(c, R * cfg->heads) : NULL;
     a->z = carve(c, R * HD);
     a->save = save > 0 ? carve(c, save) : NULL;
@@ -103,8 +104,9 @@ static struct blocks carve_all(const struct pw_model *m, struct pw_work *w, bool
         w->d_n2 = cfg->parallel != PW_PARALLEL_OFF ? carve(c, R * C) : NULL;
         bool terms = pw_has_terms(m);
         w->d_terms = terms ? carve(c, R * cfg->heads) : NULL;
-        w->d_gate = terms ? carve(c, R * cfg->heads) : NULL;
-        w->d_gated = terms ? carve(c, R * C) : NULL;
+        size_t gate = (size_t)pw_gate_columns(m);
+        w->d_gate = gate > 0 ? carve(c, R * gate) : NULL;
+        w->d_gated = gate > 0 ? carve(c, R * C) : NULL;
         w->low_x = cfg->adapter > 0 ? carve(c, R * cfg->adapter) : NULL;
         w->low_dy = cfg->adapter > 0 ? carve(c, R * cfg->adapter) : NULL;
     }

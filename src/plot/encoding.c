@@ -160,6 +160,8 @@ const char *pw_kernel_how(const struct pw_ev_table *t)
         return "kernel: q.a of the distance's relative key a, mean over all queries";
     if (t->kernel != NULL && t->frequencies != NULL)
         return "kernel: mean of q.R(d)k over all pairs, turned to distance d";
+    if (t->kernel != NULL && t->added == NULL)
+        return "kernel: what tokens add to scores at the distance, mean over the samples";
     if (t->kernel != NULL)
         return "kernel: the positions' own term, layer 0, norm frozen";
     if (t->added != NULL && t->score != NULL)

@@ -53,6 +53,12 @@ struct state {
     struct measured m[MOST];
 };
 
+/* Is the encoding's part of the scores a table, whatever the tokens are? */
+static bool has_table(const struct pw_pe *pe)
+{
+    return (pe->uses & (PW_PE_TERMS | PW_PE_MIXES)) == 0;
+}
+
 static enum pw_code begin_awareness(struct pw_probing_at *p, struct pw_err *err)
 {
     const struct options *o = p->opts;
@@ -69,7 +75,7 @@ static enum pw_code begin_awareness(struct pw_probing_at *p, struct pw_err *err)
         s->k[i] = pw_draw_normal(&rng);
     }
     for (int i = 0; pw_pes[i] != NULL && p->units < MOST - 1; i++)
-        if ((pw_pes[i]->uses & PW_PE_TERMS) == 0) /* terms of tokens have no table */
+        if (has_table(pw_pes[i]))
             s->m[p->units++].name = pw_pes[i]->name;
     s->m[p->units++].name = FAR_THRESHOLD;
     return PW_OK;
@@ -238,9 +244,9 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
         "position: its scores change by %.2f of their range if counted from the end, by %.2g from the front",
         fire->scores.backward, fire->scores.forward);
     for (int i = 0; pw_pes[i] != NULL; i++)
-        if (pw_pes[i]->uses & PW_PE_TERMS)
+        if (!has_table(pw_pes[i]))
             pw_finding_remark(f,
-                              "%s is left out: it reads the tokens, not their positions, so it has no table",
+                              "%s is left out: its part of the scores depends on tokens, so it has no table",
                               pw_pes[i]->name);
     return PW_OK;
 }

@@ -16,6 +16,9 @@
  * 0..N-1 at distance d, with the mean r of each position. If no sample has a position, the overall mean is
  * used. In deeper layers the four terms can't be separated exactly, so there is no kernel.
  *
+ * Terms, and a bias that each token mixes: the mean of what the encoding adds to the samples' scores at
+ * distance d; NaN: no sample has this distance.
+ *
  * Sums are in double precision. */
 #include "probe/kernel.h"
 
@@ -39,6 +42,8 @@ struct measure {
     double *ab, n_ab; /* [H,pairs + 1,2], the last entry: the unrotated part; n_ab: number of pairs */
     double *factor, *n_factor; /* [P] factors of the norm, and their counts */
     double *query, n_query;    /* [H,D] sum of n_query queries */
+    float *by_token;           /* [H,T,T] what tokens add to the scores of one sample; NULL: nothing */
+    double *tokens;            /* [H,N] its sums */
 };
 
 /* Scores are linear in the added rows only if no norm of the embedding or of heads is in between. */
@@ -47,9 +52,16 @@ static bool adds_kernel(const struct pw_config *cfg, const struct pw_pe *pe, int
     return pe->uses & PW_PE_ADDED && layer == 0 && cfg->qk_norm == 0 && !cfg->embed_norm;
 }
 
+/* Does the encoding add to scores by the tokens, so that only a forward pass has its part? */
+static bool adds_by_token(const struct pw_pe *pe)
+{
+    return (pe->uses & (PW_PE_TERMS | PW_PE_MIXES)) != 0;
+}
+
 bool pw_kernel_has(const struct pw_config *cfg, const struct pw_pe *pe, int layer)
 {
-    return pe->uses & (PW_PE_BIASES | PW_PE_KEYS | PW_PE_ROTATION) || adds_kernel(cfg, pe, layer);
+    return pe->uses & (PW_PE_BIASES | PW_PE_KEYS | PW_PE_ROTATION) || adds_by_token(pe) ||
+           adds_kernel(cfg, pe, layer);
 }
 
 static double scale_of(const struct pw_config *cfg)
@@ -134,7 +146,9 @@ static void add_scores(struct measure *w, int T, int h)
             if (isinf(bias)) /* a mask hides the key */
                 continue;
             double dot = dot_of(q, k, D) + (w->t.keys != NULL ? dot_of(q, relative_key(w, d), D) : 0.0);
-            w->score[(size_t)h * N + d] += scale * dot + (double)bias;
+            double by_token = w->by_token != NULL ? (double)w->by_token[((size_t)h * T + i) * T + j] : 0;
+            w->tokens[(size_t)h * N + d] += by_token;
+            w->score[(size_t)h * N + d] += scale * dot + (double)bias + by_token;
             w->n[(size_t)h * N + d]++;
         }
 }
@@ -157,11 +171,20 @@ static void add_factors(struct measure *w, int T)
     }
 }
 
+/* Ends the pass after the measured layer, whose maps the buffer then has. */
+static bool before_layer(void *arg, int layer)
+{
+    const struct measure *w = arg;
+    return layer < w->k->layer;
+}
+
 static enum pw_code add_sample_of(struct measure *w, const int *tokens, int T, struct pw_err *err)
 {
     const struct pw_config *cfg = w->cfg;
     size_t layer = (size_t)T * cfg->heads * cfg->head_width;
     struct pw_inspection in = {.q = w->q, .k = w->key, .resid = w->resid};
+    if (w->by_token != NULL)
+        in.bias = w->by_token, in.each = before_layer, in.arg = w;
     float *q = w->q, *key = w->key;
     pw_model_ids(w->m, tokens, T, w->ids);
     enum pw_code code = pw_model_inspect(w->m, tokens, T, &in, err);
@@ -342,10 +365,14 @@ static bool reserve(struct measure *w)
     w->n_factor = w->factor != NULL ? w->factor + w->P : NULL;
     w->query = calloc(H * cfg->head_width, sizeof *w->query);
     w->ids = malloc(rows * sizeof *w->ids);
+    w->tokens = calloc(H * (size_t)w->k->N, sizeof *w->tokens);
+    bool by_token = adds_by_token(w->pe->pe);
+    w->by_token = by_token ? malloc(H * rows * rows * sizeof *w->by_token) : NULL;
     bool added = w->rows.added != NULL;
     w->resid = added ? malloc((size_t)(cfg->layers + 1) * rows * cfg->width * sizeof *w->resid) : NULL;
     return w->q != NULL && w->key != NULL && w->score != NULL && w->ab != NULL && w->factor != NULL &&
-           w->query != NULL && w->ids != NULL && (!added || w->resid != NULL);
+           w->query != NULL && w->ids != NULL && w->tokens != NULL && (!by_token || w->by_token != NULL) &&
+           (!added || w->resid != NULL);
 }
 
 static bool finish(const struct measure *w)
@@ -358,6 +385,8 @@ static bool finish(const struct measure *w)
             size_t at = (size_t)h * N + d;
             k->score[at] = w->n[at] > 0 ? (float)(w->score[at] / w->n[at]) : NAN;
             k->kernel[at] += pw_kernel_bias(&w->t, k->N, h, d);
+            if (w->by_token != NULL)
+                k->kernel[at] += w->n[at] > 0 ? (float)(w->tokens[at] / w->n[at]) : NAN;
         }
         if (w->pairs > 0)
             rotation_kernel(w, h);
@@ -401,5 +430,7 @@ enum pw_code pw_kernel_measure(const struct pw_kernel *k, struct pw_model *m, co
     free(w.ab);
     free(w.factor);
     free(w.query);
+    free(w.tokens);
+    free(w.by_token);
     return code;
 }

@@ -210,6 +210,12 @@ static void claims(const struct state *s, struct pw_finding *f, const struct pw_
             pe->name, s->numbers[s->n_numbers - 1], most);
     else if (pe->uses == PW_PE_TERMS)
         pw_finding_remark(f, "%s reads no positions, so position ids have no effect on it", pe->name);
+    else if (pe->uses & PW_PE_MIXES && pw_pe_gains(pw_model_pe(m)))
+        pw_finding_remark(
+            f,
+            "%s multiplies scores by a factor that grows with the position of the query, so with "
+            "all position ids raised the loss changes by at most %.1e",
+            pe->name, most);
     else if (pe->uses != 0 && (pe->uses & PW_PE_ADDED) == 0)
         pw_finding_claim(
             f, most <= SAME ? PW_CLAIM_REPRODUCED : PW_CLAIM_CONTRADICTED,

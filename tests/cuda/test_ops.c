@@ -41,6 +41,12 @@ static void name_of(const struct pw_backend_ops *ops, int order, char name[64])
     snprintf(name, 64, "cuda %s %s, %s", ops->mode, ops->precision, orders[order]);
 }
 
+/* Can the table run this case? */
+static bool takes(const struct pw_backend_ops *ops, const struct ref_case *rc)
+{
+    return ops->mixes || strstr(rc->name, " mix") == NULL;
+}
+
 static void test_ref_has_the_bits(void **state)
 {
     int found = 0;
@@ -54,7 +60,7 @@ static void test_ref_has_the_bits(void **state)
             name_of(*t, order, name);
             pw_emu_set_order((enum pw_emu_order)order, 5);
             for (const struct ref_case *rc = ref_cases; rc->name != NULL; rc++)
-                for (uint64_t seed = 1; seed <= (order == 0 ? SEEDS : FEW); seed++)
+                for (uint64_t seed = 1; takes(*t, rc) && seed <= (order == 0 ? SEEDS : FEW); seed++)
                     ref_expect_bits(name, rc, *t, be, seed);
         }
         pw_emu_reset();
@@ -97,7 +103,7 @@ static void each_fast(void (*check)(const struct pw_backend_ops *ops, struct pw_
             continue;
         struct pw_backend *be = open_table(*t);
         for (const struct ref_case *rc = ref_cases; rc->name != NULL; rc++)
-            if (first || strcmp(rc->name, "linear") == 0 || attends(rc))
+            if (takes(*t, rc) && (first || strcmp(rc->name, "linear") == 0 || attends(rc)))
                 check(*t, be, rc);
         (*t)->close(be);
         first = false;

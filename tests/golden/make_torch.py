@@ -51,6 +51,9 @@ CASES = {
     "fire_both": ("fire hidden=7 threshold=3", dict(causal="off", heads=4)),
     "fox": ("fox", {}),
     "fox_gelu": ("fox", dict(norm="layernorm", act="gelu", bias="on", heads=4, tied="on")),
+    "inkling": ("inkling reach=32 mixes=4 alpha=0", {}),
+    "inkling_tau": ("inkling reach=4 mixes=3 alpha=0.7 floor=3", dict(norm="layernorm", act="gelu", bias="on", heads=4)),
+    "inkling_both": ("inkling reach=5 mixes=4 alpha=0", dict(causal="off", tied="on")),
 }
 
 FAMILIES = {
@@ -159,6 +162,10 @@ class Model:
         if self.pe == "fox":
             self.add("pe.fgate_proj.weight", o["layers"], H, C)
             self.add("pe.fgate_proj.bias", o["layers"], H)
+        if self.pe == "inkling":
+            mixes, reach = int(self.pe_options["mixes"]), int(self.pe_options["reach"])
+            self.add("pe.r_proj.weight", o["layers"], H * mixes, C)
+            self.add("pe.rel_logits_proj.proj", o["layers"], mixes, reach)
         if self.pe == "fire":
             hidden = int(self.pe_options["hidden"])
             for name, *shape in ("c", 1), ("L_multiplier", 1), ("mlp.0.weight", hidden, 1), ("mlp.0.bias", hidden), \
@@ -221,6 +228,16 @@ class Model:
             a, b = part.chunk(2, -1)
             part = part * cos + torch.cat((-b, a), -1) * sin
         return torch.cat((part, rest), -1)
+
+    def mixed(self, scores, n, i, T):  # transformers 5, InklingRelativeLogits and InklingAttention
+        weight, bank = self.p["pe.r_proj.weight"][i], self.p["pe.rel_logits_proj.proj"][i]
+        mixes, reach = bank.shape
+        by_distance = (F.linear(n, weight).view(T, -1, mixes) @ bank).transpose(0, 1)
+        distance = torch.arange(T)[:, None] - torch.arange(T)[None, :]
+        bias = by_distance.gather(-1, distance.clamp(0, reach - 1).expand(by_distance.shape[0], -1, -1))
+        scores = scores + bias.masked_fill((distance < 0) | (distance >= reach), 0)
+        keys = (torch.arange(T, dtype=torch.float64) + 1) / float(self.pe_options.get("floor", 1))
+        return scores * (1 + float(self.pe_options["alpha"]) * keys.clamp(min=1).log())[None, :, None]
 
     def bias(self, T):  # [H,T,T]
         distance = torch.arange(T)[:, None] - torch.arange(T)[None, :]
@@ -287,6 +304,8 @@ class Model:
                 weight, b = (self.p[f"pe.fgate_proj.{part}"][i] for part in ("weight", "bias"))
                 kept = F.logsigmoid(F.linear(n, weight, b)).cumsum(0).transpose(0, 1)
                 scores = scores + kept[:, :, None] - kept[:, None, :]
+            if self.pe == "inkling":
+                scores = self.mixed(scores, n, i, T)
             if o["causal"] == "on":
                 scores = scores.masked_fill(torch.ones(T, T).triu(1).bool(), -math.inf)
             z = (scores.softmax(-1) @ v).transpose(0, 1).reshape(T, H * D)
@@ -310,7 +329,7 @@ def train(model, sequences):
         x.requires_grad_(not frozen or "adapter" in name or name.startswith("pe."))
     trained = {name: x for name, x in model.p.items() if x.requires_grad}
     def is_decayed(name, x):
-        return x.dim() >= 2 and name not in ("pe.bias", "pe.fgate_proj.bias")
+        return x.dim() >= 2 and name not in ("pe.bias", "pe.fgate_proj.bias", "pe.rel_logits_proj.proj")
 
     decayed = [x for name, x in trained.items() if is_decayed(name, x)]
     plain = [x for name, x in trained.items() if not is_decayed(name, x)]

@@ -58,6 +58,9 @@ const struct ref_digest ref_digests[] = {
     {"fox", PLAIN, {0x9528badc1dc29b43, 0xdb9a00ddef8b5363}},
     {"fox open=3", TIED, {0xbef061460b27a1ff, 0x69256452d9121406}},
     {"fox", ODD, {0xb5c7067973a5f888, 0x9f1e131380d36f2d}},
+    {"inkling", PLAIN, {0x0e7e5aadafd89214, 0x1f7fee032721a6ae}},
+    {"inkling reach=6 alpha=0.5 floor=4", TIED, {0xc97552bfcd0c8135, 0xf15f9daad4cc1222}},
+    {"inkling mixes=3", OPEN, {0xf870d0ff79cd31d6, 0x848fe1cf5179e571}},
     {NULL, NULL, {0, 0}},
 };
 

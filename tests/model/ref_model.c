@@ -25,6 +25,9 @@ struct view {
     /* The formula of test_gradient.c whose embed, angle, gain and scale have learned parameters; NULL. */
     const double *wave, *turn, *grow, *sharp;
     const double *gate, *gate_bias; /* of all layers; NULL: no terms */
+    const double *mix, *bank;       /* of all layers; NULL: no mix */
+    int mixes, reach;
+    double alpha, floor;
     struct layer layer[8];
     char name[24]; /* of the encoding */
     double base, amplitude;
@@ -130,6 +133,12 @@ static struct view look(const struct ref_model *r)
     v.fire.threshold = (int)option(r->pe, "threshold");
     v.gate = ref_tensor(r, "pe.fgate_proj.weight");
     v.gate_bias = ref_tensor(r, "pe.fgate_proj.bias");
+    v.mix = ref_tensor(r, "pe.r_proj.weight");
+    v.bank = ref_tensor(r, "pe.rel_logits_proj.proj");
+    v.mixes = (int)option(r->pe, "mixes");
+    v.reach = (int)option(r->pe, "reach");
+    v.alpha = option(r->pe, "alpha");
+    v.floor = option(r->pe, "floor");
     v.wave = ref_tensor(r, "pe.wave");
     v.turn = ref_tensor(r, "pe.turn");
     v.grow = ref_tensor(r, "pe.grow");
@@ -344,6 +353,15 @@ static double *room(int rows, int cols)
     return x;
 }
 
+static double dot(const double *a, const double *b, int n)
+{
+    double sum = 0;
+
+    for (int i = 0; i < n; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
 /* z [T,HD] from normed inputs n [T,C]. */
 static void attention(const struct view *r, double *z, const double *n, const struct layer *y, const int *pos,
                       int T, int first)
@@ -353,6 +371,8 @@ static void attention(const struct view *r, double *z, const double *n, const st
     int K = cfg->kv_heads > 0 ? cfg->kv_heads : H, KD = K * D;
     double *q = room(T, HD), *k = room(T, KD), *v = room(T, KD), *p = room(1, T);
     double *kept = room(T, H); /* running sums of the gates' logarithms */
+    int M = r->mix != NULL ? r->mixes : 0;
+    double *mix = room(T, H * M + 1); /* weights of the mix */
 
     double scale = cfg->score_scale > 0 ? (double)cfg->score_scale : cfg->scale ? 1 / sqrt(D) : 1;
 
@@ -376,8 +396,12 @@ static void attention(const struct view *r, double *z, const double *n, const st
         }
         for (int d = 0; r->sharp != NULL && d < HD; d++)
             q[t * HD + d] *= r->sharp[y->number * H + d / D] * log(pos[t] + 2);
-        for (int d = 0; r->logn > 0 && d < HD; d++)
-            q[t * HD + d] *= fmax(1, log(pos[t] + 1) / log(r->logn));
+        double tau = r->alpha > 0 ? 1 + r->alpha * log(fmax(1, (pos[t] + 1) / r->floor)) : 1;
+        tau *= r->logn > 0 ? fmax(1, log(pos[t] + 1) / log(r->logn)) : 1;
+        for (int d = 0; d < HD; d++)
+            q[t * HD + d] *= tau;
+        for (int m = 0; m < H * M; m++)
+            mix[t * H * M + m] = tau * dot(r->mix + (y->number * H * M + m) * C, n + t * C, C);
     }
     for (int h = 0; h < H; h++) {
         for (int i = 0; i < T; i++) {
@@ -391,6 +415,8 @@ static void attention(const struct view *r, double *z, const double *n, const st
                             (k[j * KD + h / (H / K) * D + d] + relative(r, y->number, pos[i] - pos[j], d));
                 p[j] = p[j] * scale * factor + bias(r, y->number, h, pos[i], pos[j]);
                 p[j] += kept[i * H + h] - kept[j * H + h];
+                for (int m = 0, d = pos[i] - pos[j]; m < M && d >= 0 && d < r->reach; m++)
+                    p[j] += mix[(i * H + h) * M + m] * r->bank[(y->number * M + m) * r->reach + d];
                 if (r->capped)
                     p[j] = capped(p[j], pos[i] - pos[j]);
                 top = fmax(top, p[j]);
@@ -410,6 +436,7 @@ static void attention(const struct view *r, double *z, const double *n, const st
     free(v);
     free(p);
     free(kept);
+    free(mix);
 }
 
 /* x [T,C]: the embeddings on entry, the stream after the last block on return. */

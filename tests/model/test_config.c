@@ -294,7 +294,12 @@ static void test_encodings(void **state)
     assert_pe("xyzzy", "",
               "no encoding 'xyzzy'; there are none, learned, sinusoidal, t5, alibi, rotary, clipped, shaw, "
               "fire, rspe, aspe, "
-              "2dspe, dpe, ldpe, learned_reversed, fox");
+              "2dspe, dpe, ldpe, learned_reversed, fox, inkling");
+    assert_pe("inkling", "", "inkling reach=32 mixes=4 alpha=0 floor=64");
+    assert_pe("inkling reach=0", "", "inkling: reach=0: allowed are 1..4096");
+    assert_pe("inkling offset=2", "", "inkling: offset=2: it has no positions to shift");
+    assert_pe("inkling stretch=2", "",
+              "inkling: stretch=2: there are no values between the distances of its bank");
     assert_pe("fox", "", "fox open=0");
     assert_pe("forgetting open=4", "", "fox open=4");
     assert_pe("fox open=21", "", "fox: open=21: allowed are -20..20");

@@ -21,6 +21,24 @@ static int bias_at(const struct pw_attn *a, int h, int query, int key)
     return a->dense ? (h * P + query) * P + key : h * (2 * P - 1) + P - 1 + query - key;
 }
 
+/* Weight m of a query's row and head, times the gain of its row. */
+static float weight_of(const struct pw_attn *a, const int *pos, int row, int h, int m)
+{
+    float w = a->mix->weights[(row * a->heads + h) * a->mix->mixes + m];
+    bool gain = a->turn != NULL && a->turn->gain != NULL;
+    return gain ? w * a->turn->gain[h * a->turn->gain_head + pos[row]] : w;
+}
+
+/* The bias of a row's query for a key, mixed from the bank. */
+static float mixed(const struct pw_attn *a, const int *pos, int query, int key, int h)
+{
+    int distance = pos[query] - pos[key], reach = a->mix->reach;
+    float sum = 0.0f;
+    for (int m = 0; m < a->mix->mixes && distance >= 0 && distance < reach; m++)
+        sum = fmaf(weight_of(a, pos, query, h, m), a->mix->bank[m * reach + distance], sum);
+    return sum;
+}
+
 /* Scores of query i (position in its sequence) against n keys, and the derivatives of the function of scores
  * unless slope is NULL. base: first row of the sequence. From here on, q and k are rotated. */
 static void score_row(float *out, float *slope, const float *qkv, const struct pw_attn *a, const int *pos,
@@ -45,6 +63,8 @@ static void score_row(float *out, float *slope, const float *qkv, const struct p
             v = v + a->bias[bias_at(a, h, pos[base + i], pos[base + j])];
         if (a->terms != NULL)
             v = v + (a->terms[(base + i) * a->heads + h] - a->terms[(base + j) * a->heads + h]);
+        if (a->mix != NULL)
+            v = v + mixed(a, pos, base + i, base + j, h);
         float by = 1.0f;
         if (a->score != NULL)
             v = pw_score_value(a->score, (struct pw_score_pair){pos[base + i], pos[base + j], h}, v, &by);
@@ -155,11 +175,22 @@ void PW_OP(attention_cached)(struct pw_ctx *c, float *z, float *cache, const flo
     (void)c;
     int D = a->head_width, C = a->heads * D, n = T + R;
     float *p = malloc((size_t)cap * sizeof *p), *rows = ref_turned(qkv, a, pos != NULL ? pos + T : NULL, R);
+    struct pw_attn whole = *a; /* with weights of all rows of the sequence */
+    struct pw_mix mix = {0};
+    float *weights = NULL;
+    if (a->mix != NULL) {
+        size_t row = (size_t)(a->heads * a->mix->mixes);
+        mix = *a->mix;
+        mix.weights = weights = calloc((size_t)n * row, sizeof *weights);
+        memcpy(weights + (size_t)T * row, a->mix->weights, (size_t)R * row * sizeof *weights);
+        whole.mix = &mix;
+    }
     memcpy(cache + (size_t)T * 3 * (size_t)C, rows, (size_t)R * 3 * (size_t)C * sizeof *cache);
     for (int i = T; i < n; i++)
         for (int h = 0; h < a->heads; h++)
-            attend(z + (size_t)(i - T) * (size_t)C + h * D, p, NULL, cache, a, pos, 0, i,
+            attend(z + (size_t)(i - T) * (size_t)C + h * D, p, NULL, cache, &whole, pos, 0, i,
                    a->causal ? i + 1 : n, n, h);
+    free(weights);
     free(p);
     free(rows);
 }
@@ -182,6 +213,32 @@ static void relative_bwd(float *dq, float *d_keys, const float *ds, const float 
                 d_keys[r * D + d] = fmaf(scaled, q[d], d_keys[r * D + d]);
         }
     }
+}
+
+/* The gradients of the mix from dS of a row's query, which sees `keys` keys from row base on. */
+static void mix_bwd(const float *ds, const struct pw_attn *a, const int *pos, int base, int row, int keys,
+                    int h)
+{
+    const struct pw_mix *x = a->mix;
+    bool gain = a->turn != NULL && a->turn->gain != NULL;
+    float *e = calloc((size_t)x->reach, sizeof *e);
+    for (int j = 0; j < keys; j++) {
+        int distance = pos[row] - pos[base + j];
+        if (distance >= 0 && distance < x->reach)
+            e[distance] += ds[j];
+    }
+    for (int m = 0; m < x->mixes; m++) {
+        float sum = 0.0f, weight = weight_of(a, pos, row, h, m);
+        for (int d = x->reach - 1; d >= 0; d--) {
+            float *to = &x->d_bank[m * x->reach + d];
+            sum = fmaf(e[d], x->bank[m * x->reach + d], sum);
+            *to = fmaf(weight, e[d], *to);
+        }
+        if (gain)
+            sum = sum * a->turn->gain[h * a->turn->gain_head + pos[row]];
+        x->d_weights[(row * a->heads + h) * x->mixes + m] = sum;
+    }
+    free(e);
 }
 
 void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, float *d_terms,
@@ -232,6 +289,8 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
                 }
                 if (a->keys != NULL)
                     relative_bwd(dq + (size_t)i * w, d_keys, ds, q + (size_t)i * w, a, pos + base, i, keys);
+                if (a->mix != NULL)
+                    mix_bwd(ds, a, pos, base, base + i, keys, h);
             }
             for (int i = 0; i < T; i++)
                 for (int d = 0; d < D; d++) {

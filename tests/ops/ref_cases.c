@@ -27,5 +27,7 @@ const struct ref_case ref_cases[] = {
     {"terms", ref_case_terms, false, 2e-6},
     {"attention terms", ref_case_attention_terms, false, 2e-5},
     {"cached terms", ref_case_cached_terms, false, 2e-5},
+    {"attention mix", ref_case_attention_mix, false, 2e-5},
+    {"cached mix", ref_case_cached_mix, false, 2e-5},
     {NULL, NULL, false, 0.0},
 };

@@ -375,6 +375,7 @@ const struct pw_backend_ops ref_double = {
     .name = "double",
     .summary = "the oracle for values",
     .host = true,
+    .mixes = true,
     .mat_pack_floats = pack_floats,
     .reduce = reduce,
     .adamw = adamw,

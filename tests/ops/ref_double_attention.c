@@ -95,6 +95,25 @@ static size_t bias_at(const struct pw_attn *a, int h, int query, int key)
     return head + (a->dense ? (size_t)query * P + (size_t)key : P - 1 + (size_t)query - (size_t)key);
 }
 
+/* The gain of a row's query. */
+static double gain_of(const struct pw_attn *a, const int *pos, int row, int h)
+{
+    const struct pw_turn *t = a->turn;
+    return t != NULL && t->gain != NULL ? (double)t->gain[h * t->gain_head + pos[row]] : 1;
+}
+
+/* Weight m of the query's mix, and the bank's entry for the pair; 0 out of reach. */
+static double weight_of(const struct pw_attn *a, const int *pos, int row, int h, int m)
+{
+    return (double)a->mix->weights[(row * a->heads + h) * a->mix->mixes + m] * gain_of(a, pos, row, h);
+}
+
+static double bank_at(const struct pw_attn *a, const int *pos, int query, int key, int m)
+{
+    int d = pos[query] - pos[key];
+    return d >= 0 && d < a->mix->reach ? (double)a->mix->bank[m * a->mix->reach + d] : 0;
+}
+
 /* Scores of head h of the sequence that starts at row base: s [T,T], -inf where masked. slope (NULL: not
  * wanted) receives the derivatives of the function of scores, 1 without one. */
 static void score_map(double *s, double *slope, const float *qkv, const struct pw_attn *a, const int *pos,
@@ -116,6 +135,8 @@ static void score_map(double *s, double *slope, const float *qkv, const struct p
             if (a->terms != NULL)
                 dot +=
                     (double)a->terms[(base + i) * a->heads + h] - (double)a->terms[(base + j) * a->heads + h];
+            for (int m = 0; a->mix != NULL && m < a->mix->mixes; m++)
+                dot += weight_of(a, pos, base + i, h, m) * bank_at(a, pos, base + i, base + j, m);
             float by = 1;
             if (a->score != NULL) {
                 struct pw_score_pair pair = {pos[base + i], pos[base + j], h};
@@ -211,14 +232,43 @@ void ref_double_attention_cached(struct pw_ctx *c, float *z, float *cache, const
     float *all = malloc((size_t)((T + R) * C) * sizeof *all);
     float *save = malloc(ref_double_save_floats(a, start, 1) * sizeof *save);
     float *rows = turned(qkv, a, pos != NULL ? pos + T : NULL, R);
+    struct pw_attn all_rows = *a;
+    struct pw_mix mix = {0};
+    size_t row = a->mix != NULL ? (size_t)(a->heads * a->mix->mixes) : 0;
+    float *weights = calloc((size_t)(T + R) * row + 1, sizeof *weights);
     (void)c;
     (void)cap;
+    if (a->mix != NULL) { /* earlier queries are not asked for, so their weights do not matter */
+        memcpy(weights + (size_t)T * row, a->mix->weights, (size_t)R * row * sizeof *weights);
+        mix = *a->mix;
+        mix.weights = weights;
+        all_rows.mix = &mix;
+    }
     memcpy(cache + T * 3 * C, rows, (size_t)(R * 3 * C) * sizeof *cache);
-    attend(all, save, NULL, cache, a, pos, &whole);
+    attend(all, save, NULL, cache, &all_rows, pos, &whole);
     memcpy(z, all + T * C, (size_t)(R * C) * sizeof *z);
+    free(weights);
     free(all);
     free(save);
     free(rows);
+}
+
+/* Sets the gradients of the weights of query i, whose dS is in ds [T], and adds to that of the bank. */
+static void mix_bwd(double *dbank, const double *ds, const struct pw_attn *a, const int *pos, int base, int i,
+                    int T, int h)
+{
+    const struct pw_mix *x = a->mix;
+    for (int m = 0; m < x->mixes; m++) {
+        double sum = 0;
+        for (int j = 0; j < T; j++) {
+            int d = pos[base + i] - pos[base + j];
+            sum += ds[j] * bank_at(a, pos, base + i, base + j, m);
+            if (d >= 0 && d < x->reach)
+                dbank[m * x->reach + d] += ds[j] * weight_of(a, pos, base + i, h, m);
+        }
+        x->d_weights[((base + i) * a->heads + h) * x->mixes + m] =
+            (float)(sum * gain_of(a, pos, base + i, h));
+    }
 }
 
 /* Uses recomputed probabilities in place of `save`, and writes out the Jacobian of the softmax. */
@@ -229,6 +279,8 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, floa
     int D = a->head_width, C = a->heads * D, w = 3 * C;
     size_t entries = (size_t)a->heads * pw_bias_entries(a->dense, a->table);
     double *db = ref_room(entries + 1), *dkeys = ref_room((2 * (size_t)a->reach + 1) * D);
+    size_t bank = a->mix != NULL ? (size_t)(a->mix->mixes * a->mix->reach) : 0;
+    double *dbank = ref_room(bank + 1);
     float *rows = turned(qkv, a, pos, s->start[s->n]);
     (void)c;
     (void)z;
@@ -272,6 +324,8 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, floa
                     sum += ds[j * T + i] - ds[i * T + j];
                 d_terms[(base + j) * a->heads + h] = (float)sum;
             }
+            for (int i = 0; a->mix != NULL && i < T; i++)
+                mix_bwd(dbank, ds + i * T, a, pos, base, i, T, h);
             for (int i = 0; d_bias != NULL && i < T; i++)
                 for (int j = 0; j <= (a->causal ? i : T - 1); j++)
                     db[bias_at(a, h, pos[base + i], pos[base + j])] += ds[i * T + j];
@@ -286,6 +340,9 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, floa
         d_keys[i] = (float)((double)d_keys[i] + dkeys[i]);
     if (a->turn != NULL && !a->turn->learned)
         ref_double_turn(dqkv, a->turn, pos, true, a->heads, D, s->start[s->n]);
+    for (size_t i = 0; i < bank; i++)
+        a->mix->d_bank[i] = (float)((double)a->mix->d_bank[i] + dbank[i]);
+    free(dbank);
     free(rows);
     free(db);
     free(dkeys);

@@ -6,6 +6,7 @@ const struct pw_backend_ops ref_plain = {
     .name = "plain",
     .summary = "the oracle",
     .host = true,
+    .mixes = true,
     .mat_pack_floats = PW_OP(mat_pack_floats),
     .prepare = PW_OP(prepare),
     .reduce = PW_OP(reduce),
