@@ -145,6 +145,26 @@ static void test_gates(void **state)
     bench_close(&b);
 }
 
+/* A bias that each token mixes is the position's part, and differs between queries at one distance. */
+static void test_mixed_bias(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_open(&b, 1, false);
+    bench_must(&b, "pe inkling; train 20; prompt sort 3 1 2; inspect layer=0 head=3 view=bias");
+    const struct pw_ev_attention *a = &b.s->attention;
+    assert_true(a->biases && !a->gates && a->gate == NULL);
+    for (int q = 0; q < a->T; q++)
+        for (int k = 0; k <= q; k++) {
+            float content = at(a->content, a, q, k), bias = at(a->bias, a, q, k);
+            assert_true(fabsf(at(a->score, a, q, k) - content - bias) < 2e-3f * (0.1f + fabsf(content)));
+        }
+    assert_true(at(a->bias, a, 2, 1) != at(a->bias, a, 3, 2));
+    float part = score_named(a, 0, 3, "position's part");
+    assert_true(part > 0 && part < 1);
+    bench_close(&b);
+}
+
 /* The gold pointers: the query before each token of the answer, and the position of that symbol in the
  * prompt. */
 static void test_gold(void **state)
@@ -308,10 +328,15 @@ static void test_pooled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_terms),  cmocka_unit_test(test_position_part),
-        cmocka_unit_test(test_gates),  cmocka_unit_test(test_gold),
-        cmocka_unit_test(test_pooled), cmocka_unit_test(test_known_heads),
-        cmocka_unit_test(test_moves),  cmocka_unit_test(test_kept_while_training),
+        cmocka_unit_test(test_terms),
+        cmocka_unit_test(test_position_part),
+        cmocka_unit_test(test_gates),
+        cmocka_unit_test(test_mixed_bias),
+        cmocka_unit_test(test_gold),
+        cmocka_unit_test(test_pooled),
+        cmocka_unit_test(test_known_heads),
+        cmocka_unit_test(test_moves),
+        cmocka_unit_test(test_kept_while_training),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,6 +82,32 @@ static void run_on_both(const char *script, char digests[2][4096])
     pw_emu_set_deferred(false);
 }
 
+/* What reads tokens: fox's gates have the bits of the cpu, and inkling is refused; the lab stays as it is. */
+static void test_reads_tokens(void **state)
+{
+    static float values[2][64];
+    static const char refused[] = "inkling: backend cuda can't compute it; use 'backend cpu'";
+    struct bench b;
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b, tiny);
+    bench_must(&b, "pe fox; train 2");
+    for (int i = 0; i < 2; i++) {
+        bench_must(&b, "prompt sort 3 1 2; inspect layer=0 head=1");
+        const struct pw_ev_attention *a = &b.s->attention;
+        assert_true(a->gates && a->heads * a->T <= 64);
+        memcpy(values[i], a->gate_values, (size_t)(a->heads * a->T) * sizeof **values);
+        bench_must(&b, "backend cuda mode=ref");
+    }
+    assert_memory_equal(values[0], values[1], sizeof values[0]);
+    must_fail(&b, "pe inkling", refused);
+    assert_string_equal(b.s->lab.backend, "cuda: emulated, ref fp32");
+    bench_must(&b, "train 1; backend cpu; pe inkling; train 1");
+    must_fail(&b, "backend cuda", refused);
+    bench_must(&b, "train 1");
+    bench_close(&b);
+}
+
 /* Learned tables of an encoding are transplanted between arms on the device as on the cpu. */
 static void test_transplants(void **state)
 {
@@ -455,6 +481,7 @@ int main(void)
         cmocka_unit_test(test_lost_anywhere),
         cmocka_unit_test(test_not_finite),
         cmocka_unit_test(test_transplants),
+        cmocka_unit_test(test_reads_tokens),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

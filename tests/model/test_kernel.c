@@ -285,6 +285,42 @@ static void what_has_no_part_of_its_own_has_no_kernel(void **state)
     assert_false(pw_kernel_has(&cfg, pw_pe_find("learned"), 0));
 }
 
+/* Of an encoding that reads the tokens, the kernel is the mean of its part of the scores. */
+static void tokens_have_a_mean_part(void **state)
+{
+    static const char *const pes[] = {"fox open=1", "inkling reach=4 alpha=0.5 floor=3"};
+    static float bias[L * H * MOST * MOST];
+    (void)state;
+    struct toy t = toy_open(1);
+    struct pw_batch *b = toy_batch(2, SAMPLES, 3, MOST, VOCAB);
+    for (int e = 0; e < 2; e++)
+        for (int layer = 0; layer < L; layer++) {
+            struct pw_model *m = model(&t, "", pes[e]);
+            struct measured got = measure(m, layer, b);
+            double sum[H * N] = {0}, n[N] = {0};
+            struct pw_err err = {0};
+            for (int s = 0; s < SAMPLES; s++) {
+                int T = b->start[s + 1] - b->start[s];
+                struct pw_inspection in = {.bias = bias};
+                assert_int_equal(pw_model_inspect(m, b->tokens + b->start[s], T, &in, &err), PW_OK);
+                for (int i = 0; i < H * T * T; i++) {
+                    int h = i / (T * T), d = i / T % T - i % T;
+                    sum[h * N + (d > 0 ? d : 0)] += d >= 0 ? (double)bias[layer * H * T * T + i] : 0;
+                    n[d > 0 ? d : 0] += d >= 0 && h == 0;
+                }
+            }
+            for (int i = 0; i < H * N; i++)
+                if (n[i % N] > 0)
+                    close_to((double)got.kernel[i], sum[i] / n[i % N], pes[e], i / N, i % N);
+                else
+                    assert_true(isnan(got.kernel[i]) && isnan(got.score[i]));
+            assert_true(fabsf(got.score[1] - got.kernel[1]) > 1e-4f); /* that of the content */
+            pw_model_destroy(m);
+        }
+    toy_batch_free(b);
+    toy_close(&t);
+}
+
 /* Measuring must not change a bit of the following training. */
 static void measuring_changes_no_bit(void **state)
 {
@@ -320,6 +356,7 @@ int main(void)
         cmocka_unit_test(relative_keys_kernel),
         cmocka_unit_test(added_rows_kernel),
         cmocka_unit_test(what_has_no_part_of_its_own_has_no_kernel),
+        cmocka_unit_test(tokens_have_a_mean_part),
         cmocka_unit_test(measuring_changes_no_bit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -160,7 +160,7 @@ static void test_gates(void **state)
     assert_says(screen, "gate, ln of what is kept");
     assert_says(screen, "gate of \"");
     assert_says(screen, "content -2.00 gate");
-    assert_says(screen, "\ngate  "); /* the row below the map */
+    assert_says(screen, "\ngate 0.00 0.02 0.03 0.05"); /* the row below the map */
     char *words = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&words, &size);

@@ -140,6 +140,19 @@ static float margin_of(const struct pw_att *w, int k)
     return w->view == PW_VIEW_GATE ? pw_att_gate(w->a, w->layer, w->head, k) : received(w, k);
 }
 
+/* Writes a gate into its cell, if the cell is wide enough. */
+static void draw_gate(const struct pw_heat *m, struct pw_canvas *c, struct pw_rect r, int y, int x,
+                      float gate)
+{
+    uint32_t behind = pw_ramp(gate);
+
+    if (m->sx < 5)
+        return;
+    pw_draw_fmt(c, r, y, x + (m->sx - 4) / 2,
+                m->shades ? pw_style_plain() : (struct pw_style){pw_ramp_text_on(behind), behind, 0}, "%.2f",
+                (double)gate);
+}
+
 /* Draws a row below the map: the gate of each token, or the mean probability that a key receives from the
  * queries that see it. */
 static void draw_below(const struct pw_att_window *p, struct pw_canvas *c, struct pw_rect r)
@@ -154,7 +167,10 @@ static void draw_below(const struct pw_att_window *p, struct pw_canvas *c, struc
         float most = -INFINITY;
         for (int k = p->left + i; k < p->left + i + p->m.pool_c && k < p->left + p->cols; k++)
             most = margin_of(w, k) > most ? margin_of(w, k) : most;
-        pw_heat_cell(&p->ui->look, c, r, y, p->x + pw_heat_column(&p->m, i), p->m.sx, most, 0, 1, false);
+        int x = p->x + pw_heat_column(&p->m, i);
+        pw_heat_cell(&p->ui->look, c, r, y, x, p->m.sx, most, 0, 1, false);
+        if (w->view == PW_VIEW_GATE)
+            draw_gate(&p->m, c, r, y, x, most);
     }
     pw_draw_cut(c, r, y, r.x, pw_style_dim(), word, p->label_w);
 }
