@@ -82,7 +82,7 @@ static void run_on_both(const char *script, char digests[2][4096])
     pw_emu_set_deferred(false);
 }
 
-/* What reads tokens: fox's gates have the bits of the cpu, and inkling is refused; the lab stays as it is. */
+/* The gates of fox have the bits of the cpu. The device refuses inkling, and the lab stays as it is. */
 static void test_reads_tokens(void **state)
 {
     static float values[2][64];
