@@ -51,6 +51,7 @@ CASES = {
     "fire_both": ("fire hidden=7 threshold=3", dict(causal="off", heads=4)),
     "fox": ("fox", {}),
     "fox_gelu": ("fox", dict(norm="layernorm", act="gelu", bias="on", heads=4, tied="on")),
+    "xpos": ("xpos scale_base=4", {}),
 }
 
 FAMILIES = {
@@ -206,7 +207,15 @@ class Model:
         first, end = rows.get(which, (0, len(b)))
         return F.linear(F.linear(x, a), b[first:end])
 
-    def rotate(self, x):  # [H,T,D]
+    def rotate(self, x, sign=1):  # [H,T,D]; sign: 1 for queries, -1 for keys
+        if self.pe == "xpos":  # Sun et al. 2022, and XPOS of torchscale: a rotation of 2i, 2i + 1, then a factor
+            T, D = x.shape[1:]
+            t, even = torch.arange(T, dtype=torch.float64), torch.arange(0, D, 2, dtype=torch.float64)
+            angle = torch.outer(t, 10000.0 ** (-even / D))
+            zeta = ((even + 0.4 * D) / (1.4 * D)) ** (sign * (t - CONTEXT // 2)[:, None] / int(
+                self.pe_options["scale_base"]))
+            z = torch.view_as_complex(x.reshape(*x.shape[:-1], D // 2, 2).contiguous())
+            return torch.view_as_real(z * torch.polar(zeta, angle)).flatten(-2)
         if self.pe != "rotary":
             return x
         dims = int(self.pe_options.get("dims", self.D))
@@ -279,7 +288,7 @@ class Model:
             if o["qk_norm"] == "head":
                 q, k = (self.rms(y, self.p[f"layers.{i}.attn.{c}_norm.weight"]) for c, y in (("q", q), ("k", k)))
             k, v = (y.repeat_interleave(H // self.K, 0) for y in (k, v))
-            scores = self.rotate(q) @ self.rotate(k).transpose(1, 2)
+            scores = self.rotate(q) @ self.rotate(k, -1).transpose(1, 2)
             if self.pe == "shaw":
                 scores = scores + torch.einsum("htd,tjd->htj", q, self.keys(i, T))
             scores = scores * (o["score_scale"] or (D ** -0.5 if o["scale"] == "on" else 1)) + self.bias(T)

@@ -108,6 +108,7 @@ static void test_every_model(void **state)
         "expr 'bias = -slopes()[h] * d; score = d > 2 ? s * (1 + l) : -s'",
         "expr 'bias = i * 0.01 - j * 0.02; mask = d < 9 || j < 2'",
         "expr 'angle = l % 2 == 0 ? 0 : i * 10000 ** (-2 * p / D)'",
+        "expr 'angle = i * 10000 ** (-2 * p / D); gain = 0.9 ** ((key ? -1 : 1) * (i - 40))'",
     };
 
     for (size_t o = 0; o < sizeof options / sizeof *options; o++) {
