@@ -45,6 +45,7 @@ enum pw_code pw_pe_tune_check(const struct pw_pe_use_opts *use, const struct pw_
     const struct pw_pe_tune *t = &use->tune;
     bool rows = pw_pe_learns_rows(pe), learned = pe->param != NULL && (pe->uses & PW_PE_BIASES) == 0;
     bool bias = (pe->uses & PW_PE_BIASES) != 0 && pe->param == NULL && !pw_pe_computes(pe, PW_TABLE_BIAS);
+    bias = bias || (pe->uses & PW_PE_SLOPES) != 0;
     bool places = (pe->uses & (PW_PE_ADDED | PW_PE_ROTATION | PW_PE_DENSE)) != 0;
     if (t->offset != 0 && !places)
         return pw_fail(err, PW_EUSER, "%s: offset=%g: it has no positions to shift", pe->name,
