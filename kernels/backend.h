@@ -312,10 +312,10 @@ struct pw_backend_ops {
     void (*terms_bwd)(struct pw_ctx *c, float *dg, const float *dy, const float *g, enum pw_terms kind, int H,
                       const struct pw_seqs *s);
 
-    /* ---- slopes of rows (struct pw_slopes). y [R,2H] from q and k in qkv. A direction u has the length |u|, a
-     * sum of squares by lanes, inv = 1 / max(|u|, eps) and unit = u * inv. Let t be the sum by lanes of x and
-     * unit: of q and its direction, and of k and that of keys. Then y = softplus(t * (1 / sqrt(D))) * w, with w =
-     * softplus(omega[h]) * slope[h], and softplus(x) = -f(-x) with f of terms_fwd. */
+    /* ---- slopes of rows (struct pw_slopes). y [R,2H] from q and k in qkv. A direction u has the length |u|,
+     * a sum of squares by lanes, inv = 1 / max(|u|, eps) and unit = u * inv. Let t be the sum by lanes of x
+     * and unit: of q and its direction, and of k and that of keys. Then y = softplus(t * (1 / sqrt(D))) * w,
+     * with w = softplus(omega[h]) * slope[h], and softplus(x) = -f(-x) with f of terms_fwd. */
     void (*slopes_fwd)(struct pw_ctx *c, float *y, const float *qkv, const struct pw_slopes *s, int R);
     /* Adds to dqkv, and to d: chains over rows, q before k in a row. With s = sigmoid(t * (1 / sqrt(D))) and
      * g = ((dy * w) * s) * (1 / sqrt(D)): to dx the product of g and unit, to the direction that of g * inv

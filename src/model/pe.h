@@ -39,6 +39,7 @@ enum pw_pe_use {
     PW_PE_TERMS = 128,   /* terms of rows, whose difference is added to the score */
     PW_PE_SLOPES = 4096, /* slopes by distance that each query and key makes of its content */
     PW_PE_BIASES = PW_PE_BIAS | PW_PE_DENSE,
+    PW_PE_CONTENT = PW_PE_TERMS | PW_PE_SLOPES, /* these depend on tokens, so no table has them */
 };
 
 /* Tables that an encoding can compute on the backend from learned parameters. */
@@ -256,7 +257,7 @@ void pw_pe_compose(const struct pw_pe *pe, float *out, const float *const tables
 struct pw_pe_tune {
     float offset;      /* added to all positions */
     float stretch;     /* factor on positions and distances; 1/s is linear interpolation by s */
-    float gain;        /* factor on a fixed bias, ALiBi's slopes */
+    float gain;        /* factor on a fixed bias or on slopes: alibi, grape */
     float temperature; /* divides q.k, not the encoding's bias */
     int logn;          /* from this length on q.k grows with the log of the number of keys; 0: off */
 };

@@ -278,7 +278,7 @@ static void test_encodings(void **state)
         "fire", "context=32769",
         "fire: context=32769: allowed are contexts up to 32768, because its bias has an entry per pair of "
         "positions");
-    assert_pe("fire gain=2", "", "fire: gain=2: it has no fixed bias (only alibi has)");
+    assert_pe("fire gain=2", "", "fire: gain=2: it has no fixed bias (alibi and grape have one)");
     assert_pe("fire offset=2.5 stretch=0.5", "", "fire hidden=32 threshold=8 offset=2.5 stretch=0.5");
     assert_pe("t5(buckets=5,distance=6)", "", "t5 buckets=5 distance=6");
     assert_pe("t5(buckets=5, distance=6) ", "", "t5 buckets=5 distance=6");
