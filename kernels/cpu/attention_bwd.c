@@ -111,6 +111,10 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
                 PW_OP(head_bias_grad)(&hd, d_bias, ds);
             if (d_terms != NULL)
                 PW_OP(head_terms_grad)(&hd, d_terms, ds);
+            if (hd.slopes != NULL) {
+                PW_OP(head_bias_load)(&hd);
+                PW_OP(head_slopes_grad)(&hd, a->made->d_slopes, ds);
+            }
             if (d_keys != NULL)
                 PW_OP(relative_dkeys)(&x, &hd, d_keys, q);
             save += (size_t)hd.T * Tp;

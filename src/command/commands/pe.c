@@ -228,6 +228,8 @@ const struct pw_command pw_cmd_pe = {
         "  ldpe learned_reversed              learned rows by the position from the end, too, or only\n"
         "  fox        open=                   a learned gate on each token: how much of the earlier ones\n"
         "                                     each head forgets\n"
+        "  grape      gate= omega=            a bias linear in the distance, with slopes that query and key\n"
+        "                                     make of their content\n"
         "  expr FORMULA                       your own, to the end of the line; quotes around it, ' or \",\n"
         "                                     protect ';': pe expr 'm = slopes()[h]; bias = -m * d'\n"
         "The two lines before expr need the length of the whole sequence, which leaks it in causal training. "
