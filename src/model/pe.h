@@ -37,6 +37,7 @@ enum pw_pe_use {
     PW_PE_GAIN = 32,    /* factor on each query */
     PW_PE_SCORE = 64,   /* function of each finished score */
     PW_PE_TERMS = 128,  /* terms of rows, whose difference is added to the score */
+    PW_PE_SCAN = 256,   /* a scan over the keys of a query */
     PW_PE_BIASES = PW_PE_BIAS | PW_PE_DENSE,
 };
 
@@ -204,6 +205,8 @@ struct pw_pe {
     /* TERMS: what becomes of a projection of each layer's normed input, the one that q, k and v read. Its
      * weight [L,H,C] and bias [L,H] are the only two parameters of params. Not with SCORE. */
     enum pw_terms terms;
+    /* SCAN: its kind. Not with other uses that act on scores. */
+    enum pw_scan_kind scan;
     /* Makes the program that fill and fill_bwd pass to the backend for a table (kernels/expr_code.h); the
      * caller frees it. NULL: there is none. */
     enum pw_code (*code)(const void *opts, const struct pw_config *cfg, enum pw_pe_table which,

@@ -69,7 +69,7 @@ static enum pw_code begin_awareness(struct pw_probing_at *p, struct pw_err *err)
         s->k[i] = pw_draw_normal(&rng);
     }
     for (int i = 0; pw_pes[i] != NULL && p->units < MOST - 1; i++)
-        if ((pw_pes[i]->uses & PW_PE_TERMS) == 0) /* terms of tokens have no table */
+        if ((pw_pes[i]->uses & (PW_PE_TERMS | PW_PE_SCAN)) == 0) /* those read tokens and have no table */
             s->m[p->units++].name = pw_pes[i]->name;
     s->m[p->units++].name = FAR_THRESHOLD;
     return PW_OK;
