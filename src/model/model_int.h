@@ -421,6 +421,12 @@ void pw_forward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const s
 void pw_forward_cached(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_cache *cache,
                        const int *ids, int R);
 
+/* The scan of an encoding that has one. */
+static inline struct pw_scan pw_scan_of(const struct pw_model *m)
+{
+    return (struct pw_scan){.kind = m->pe.pe->scan};
+}
+
 /* ---- gates.c: the projection and the terms of an encoding that has terms; without, nothing happens. */
 static inline bool pw_has_terms(const struct pw_model *m)
 {

@@ -32,3 +32,9 @@ const struct ref_case ref_cases[] = {
     {"cached slopes", ref_case_cached_slopes, false, 5e-5},
     {NULL, NULL, false, 0.0},
 };
+
+const struct ref_case ref_scan_cases[] = {
+    {"stick", ref_case_stick, false, 2e-5},
+    {"cached stick", ref_case_cached_stick, false, 2e-5},
+    {NULL, NULL, false, 0.0},
+};
