@@ -274,6 +274,8 @@ static struct pw_acts acts_of(const struct pw_model *m, const struct pw_work *w,
         a.z = tap->z + at * HD;
     if (tap != NULL && tap->mlp != NULL)
         a.hid = tap->mlp + at * m->cfg.ffn;
+    if (tap != NULL && tap->terms != NULL)
+        a.terms = tap->terms + at * m->cfg.heads;
     return a;
 }
 
