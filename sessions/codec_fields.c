@@ -336,7 +336,7 @@ const struct pw_message pw_messages[] = {
     [PW_EV_ATTENTION] = {"ATTENTION", IN(pw_attention_fields, u.attention), .check = pw_check_attention,
                          .upto = {27, 27, 27, 27, 27, 27, 27, 27, 31, 31}},
     [PW_EV_TABLE] = {"TABLE", IN(pw_table_fields, u.table), .check = pw_check_table,
-                     .upto = {25, 42, 43, 43, 43, 43, 44}},
+                     .upto = {25, 42, 43, 43, 43, 43, 44, 54, 54, 54}},
     [PW_EV_JOB] = {"JOB", IN(job, u.job)},
     [PW_EV_CHECKPOINT] = {"CHECKPOINT", IN(checkpoint, u.checkpoint)},
     [PW_EV_MARK] = TEXT_OF("MARK"),

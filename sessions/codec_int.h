@@ -99,8 +99,8 @@ bool pw_field_owns(const struct pw_field *f);
 
 /* ---- codec_looks.c: tables of events that show the inside of a model */
 #define PW_LOOK_FIELDS      19
-#define PW_ATTENTION_FIELDS 34
-#define PW_TABLE_FIELDS     54
+#define PW_ATTENTION_FIELDS 36
+#define PW_TABLE_FIELDS     55
 extern const struct pw_field pw_look_fields[PW_LOOK_FIELDS];
 extern const struct pw_field pw_attention_fields[PW_ATTENTION_FIELDS];
 extern const struct pw_field pw_table_fields[PW_TABLE_FIELDS];

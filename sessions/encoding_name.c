@@ -16,8 +16,9 @@ static const char *const sizes[] = {"buckets", "distance"};
 
 /* Values that the bare name implies: "rotary" rotates whole heads, in pairs (i, i+dims/2). */
 static const char *const usual[] = {"base=10000",  "dims=0",    "pairing=half", "layout=interleaved",
-                                    "amplitude=1", "hidden=32", "open=0",       "reach=32",
-                                    "mixes=4",     "alpha=0",   "floor=64"};
+                                    "amplitude=1", "hidden=32", "open=0",       "gate=both",
+                                    "omega=1",     "reach=32",  "mixes=4",      "alpha=0",
+                                    "floor=64"};
 static const char *const stages[] = {"position", "embed", "angle", "gain", "bias", "scale", "score", "mask"};
 
 enum { SHORT = 24, LONG = 100 }; /* most bytes of a formula in a name, and in a text */

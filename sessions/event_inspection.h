@@ -117,6 +117,9 @@ struct pw_ev_attention {
         /* The encoding's effects: adds rows to the embeddings; rotates or scales q and k; biases scores or
          * adds relative keys. */
         biases;
+    bool rests; /* a query's own key has the rest that earlier keys leave (stick-breaking), not a weight */
+    /* [T,T] of the inspected head: positions that a scan over the keys counts; 0 where masked. NULL: none. */
+    uint16_t *positions;
     /* An encoding with terms of the tokens (struct pw_attn) has gates. gate [T,T]: its part of the inspected
      * head's scores; 0 where masked. Then bias is what remains: content + bias + gate = score. gate_values
      * [heads,T]: of the inspected layer, the share of what came before that head h keeps at token t, 0..1. */
@@ -202,12 +205,13 @@ struct pw_ev_table {
     float *bucket_bias; /* [n_buckets,heads] learned values, including buckets beyond N */
     /* [heads,N] by distance; for the query that pw_table_bias_query gives. NaN: a mask hides the key. */
     float *bias;
-    float *slopes;      /* [heads] */
-    float *frequencies; /* [pairs] radians per position */
-    float *added;       /* [N,width] */
-    bool by_length;     /* the rows depend on the sequence length; these are for length N */
-    int trained;        /* largest distance seen in training; 0: not trained */
-    int64_t *met;       /* [N] by distance: (query, key) pairs seen in training since step met_from */
+    float *slopes;       /* [heads] */
+    float *frequencies;  /* [pairs] radians per position */
+    float *added;        /* [N,width] */
+    char order[PW_LINE]; /* where order comes from without a table; "": from the causal mask alone */
+    bool by_length;      /* the rows depend on the sequence length; these are for length N */
+    int trained;         /* largest distance seen in training; 0: not trained */
+    int64_t *met;        /* [N] by distance: (query, key) pairs seen in training since step met_from */
     /* [N] by position: rows seen in training at that position; if by_length, rows that received the vector
      * shown. */
     int64_t *rows;

@@ -58,6 +58,7 @@ struct pw_acts {
     /* [R,pw_gate_columns] projection of an encoding that reads the tokens, and [R,H] its terms
      * (kernels/backend.h); NULL without */
     float *gate, *terms;
+    float *slopes;   /* [R,2H] of an encoding with slopes; NULL without */
     float *z, *save; /* [R,HD] outputs of the heads; saved state of the attention */
     float *mid;      /* [R,C] the stream after the attention */
     float *n2, *stat2;
@@ -83,6 +84,7 @@ struct pw_work {
     /* [R,H] gradients of the terms, [R,pw_gate_columns] of the projection, [R,C] of its input; NULL without
      */
     float *d_terms, *d_gate, *d_gated;
+    float *d_slopes;       /* [R,2H]; NULL without slopes */
     float *low_x, *low_dy; /* [R,r] x A^T and dy B; NULL without adapters */
 };
 
@@ -154,6 +156,7 @@ struct pw_cache {
     float *mem;                   /* [L][layer] in the backend's own layout */
     size_t layer;                 /* floats per layer */
     float *terms;                 /* [L][cap,H] terms of the rows so far; NULL: the encoding has none */
+    float *slopes;                /* [L][cap,2H] slopes of the rows so far; NULL: the encoding has none */
     const int *order;             /* [cap] 0, 1, 2, ... on the backend */
     const int *pos;               /* [cap] position ids: order, or those of the encoding */
     const int *added[PW_PE_ADDS]; /* [cap] rows of the encoding's added tables */
@@ -422,6 +425,12 @@ void pw_forward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const s
 void pw_forward_cached(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_cache *cache,
                        const int *ids, int R);
 
+/* The scan of an encoding that has one. */
+static inline struct pw_scan pw_scan_of(const struct pw_model *m)
+{
+    return (struct pw_scan){.kind = m->pe.pe->scan};
+}
+
 /* ---- gates.c: the projection of an encoding with terms or a mix, and what becomes of it; without, nothing
  * happens. */
 static inline bool pw_has_terms(const struct pw_model *m)
@@ -447,6 +456,19 @@ void pw_gates_attend(struct pw_model *m, struct pw_work *w, const struct pw_slot
  * attention's backward pass has written. */
 void pw_gates_backward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_slot *to,
                        int l, const struct pw_seqs *seqs, float *dx, int R);
+
+/* ---- slopes.c: the slopes of an encoding that has them; without, nothing happens. */
+static inline bool pw_has_slopes(const struct pw_model *m)
+{
+    return (m->pe.pe->uses & PW_PE_SLOPES) != 0;
+}
+/* Computes the slopes of layer l's R rows from a->qkv, and sets *made and attn->made. With a cache they are
+ * kept there. */
+void pw_slopes_forward(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, int l, struct pw_attn *attn,
+                       struct pw_made *made, const struct pw_cache *cache, int R);
+/* Adds to the slot the gradients of layer l's directions and factors, and to w->d_qkv, from w->d_slopes. */
+void pw_slopes_backward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_slot *to,
+                        int l, int R);
 
 /* ---- ablate.c */
 /* Writes the replaced heads of layer l into z [R,HD]; with gradient, writes zeros into the gradient of z. */

@@ -48,6 +48,7 @@ static void carve_layer(struct blocks *b, struct pw_acts *a, const struct pw_mod
     size_t gate = (size_t)pw_gate_columns(m);
     a->gate = gate > 0 ? carve(c, R * gate) : NULL;
     a->terms = terms ? carve(c, R * cfg->heads) : NULL;
+    a->slopes = pw_has_slopes(m) ? carve(c, R * 2 * cfg->heads) : NULL;
     a->z = carve(c, R * HD);
     a->save = save > 0 ? carve(c, save) : NULL;
     a->mid = carve(c, R * C);
@@ -107,6 +108,7 @@ static struct blocks carve_all(const struct pw_model *m, struct pw_work *w, bool
         size_t gate = (size_t)pw_gate_columns(m);
         w->d_gate = gate > 0 ? carve(c, R * gate) : NULL;
         w->d_gated = gate > 0 ? carve(c, R * C) : NULL;
+        w->d_slopes = pw_has_slopes(m) ? carve(c, R * 2 * cfg->heads) : NULL;
         w->low_x = cfg->adapter > 0 ? carve(c, R * cfg->adapter) : NULL;
         w->low_dy = cfg->adapter > 0 ? carve(c, R * cfg->adapter) : NULL;
     }

@@ -53,12 +53,6 @@ struct state {
     struct measured m[MOST];
 };
 
-/* Is the encoding's part of the scores a table, whatever the tokens are? */
-static bool has_table(const struct pw_pe *pe)
-{
-    return (pe->uses & (PW_PE_TERMS | PW_PE_MIXES)) == 0;
-}
-
 static enum pw_code begin_awareness(struct pw_probing_at *p, struct pw_err *err)
 {
     const struct options *o = p->opts;
@@ -75,7 +69,7 @@ static enum pw_code begin_awareness(struct pw_probing_at *p, struct pw_err *err)
         s->k[i] = pw_draw_normal(&rng);
     }
     for (int i = 0; pw_pes[i] != NULL && p->units < MOST - 1; i++)
-        if (has_table(pw_pes[i]))
+        if ((pw_pes[i]->uses & PW_PE_CONTENT) == 0) /* numbers of tokens have no table */
             s->m[p->units++].name = pw_pes[i]->name;
     s->m[p->units++].name = FAR_THRESHOLD;
     return PW_OK;
@@ -244,7 +238,7 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
         "position: its scores change by %.2f of their range if counted from the end, by %.2g from the front",
         fire->scores.backward, fire->scores.forward);
     for (int i = 0; pw_pes[i] != NULL; i++)
-        if (!has_table(pw_pes[i]))
+        if (pw_pes[i]->uses & PW_PE_CONTENT)
             pw_finding_remark(f,
                               "%s is left out: its part of the scores depends on tokens, so it has no table",
                               pw_pes[i]->name);

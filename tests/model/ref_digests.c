@@ -61,6 +61,12 @@ const struct ref_digest ref_digests[] = {
     {"inkling", PLAIN, {0x0e7e5aadafd89214, 0x1f7fee032721a6ae}},
     {"inkling reach=6 alpha=0.5 floor=4", TIED, {0xc97552bfcd0c8135, 0xf15f9daad4cc1222}},
     {"inkling mixes=3", OPEN, {0xf870d0ff79cd31d6, 0x848fe1cf5179e571}},
+    {"grape", PLAIN, {0x3e3138bb6e1bb3a3, 0xf75647e8aa8f8619}},
+    {"grape gate=key omega=0.5", TIED, {0x52efaed5eb9036e3, 0x334fa09e9fb98bfc}},
+    {"grape gate=query", ODD, {0xd234187bfda58a26, 0x8ac07b1e205dc3a5}},
+    {"stickbreaking", PLAIN, {0x8d8e8df5d4aabfb3, 0x30b97a9ea44c9f85}},
+    {"stickbreaking", TIED, {0x10b266b7d2c543cc, 0x9b900da71e63769b}},
+    {"stickbreaking", ODD, {0xf305b727d50f42de, 0x698c00e50c90f437}},
     {NULL, NULL, {0, 0}},
 };
 

@@ -227,6 +227,16 @@ static void check_each_layer(struct pw_model *m, const int *tokens, int T, const
     free(one);
 }
 
+/* The stick-breaking weight of query i on key j, from its scores. */
+static double stick(const float *score, int i, int j)
+{
+    double left = 1;
+
+    for (int l = i - 1; l > (j == i ? -1 : j); l--)
+        left /= 1 + exp(score[l]);
+    return j == i ? left : left / (1 + exp(-score[j]));
+}
+
 static void check_parts(struct pw_model *m, const char *pe, bool causal)
 {
     enum { T = 9, MAPS = L * H * T * T };
@@ -271,6 +281,8 @@ static void check_parts(struct pw_model *m, const char *pe, bool causal)
                 else if (pw_model_pe(m)->pe->uses & PW_PE_TERMS) /* differences of one number of each row */
                     assert_true(bias[at] <= 0 &&
                                 fabs(bias[at] - (bias[at - j] - bias[lh * T * T + j * T])) < 1e-5);
+                else if (pw_model_pe(m)->pe->uses & PW_PE_SLOPES) /* less for each step to the past */
+                    assert_true(bias[at] * (float)(i - j) <= 1e-5f && (i != j || fabs(bias[at]) < 1e-5));
                 else if (pw_model_pe(m)->pe->uses & PW_PE_MIXES) /* trained here, but to the past alone */
                     assert_true(j <= i ? bias[at] != 0 : bias[at] == 0);
                 else if (strncmp(pe, "rotary", 6) != 0) /* the table, up to rounding of the sum */
@@ -279,7 +291,9 @@ static void check_parts(struct pw_model *m, const char *pe, bool causal)
                                                      : 0)) < 1e-5);
                 else if (i == j) /* equal rotation angles: the product is unchanged */
                     assert_true(fabs(bias[at]) < 1e-5);
-                assert_true(fabs(p[j] - exp(score[at]) / exps) < 1e-5);
+                double want = pw_model_pe(m)->pe->scan == PW_SCAN_STICK ? stick(score + at - j, i, j)
+                                                                        : exp(score[at]) / exps;
+                assert_true(fabs(p[j] - want) < 1e-5);
                 sum += p[j];
             }
             assert_true(fabs(sum - 1) < 1e-5);

@@ -116,6 +116,8 @@ static void fill_attention(struct pw_ev_attention *a)
     a->pool = 2, a->side = 1;
     a->pooled = COPY(uint16_t, 0x3c00, 0x3a00);
     a->map = COPY(uint16_t, 0x3c00, 0, 0x3800, 0x3800);
+    a->rests = true;
+    a->positions = COPY(uint16_t, 0x3c00, 0, 0x4000, 0x3c00);
 }
 
 static void fill_table(struct pw_ev_table *t)
@@ -154,6 +156,7 @@ static void fill_table(struct pw_ev_table *t)
     t->tensors = COPY(struct pw_table_tensor, {"pe.c", 0, 1, 0.1f, NAN}, {"pe.w", 2, 1, 0.5f, 0.25f});
     t->fire_c = 0.5f, t->fire_factor = 0.75f, t->fire_threshold = 16, t->fire_from = 3, t->fire_step = 0.5f;
     t->by_layer = true;
+    memcpy(t->order, "the tokens", sizeof "the tokens");
     t->n_params = 2, t->params_left = 1, t->param_steps = 7, t->n_learned = 3, t->n_entries = 2;
     t->params = COPY(struct pw_table_param, {"a", 2, 1, 1, 0, -1, 0}, {"T", 1, 1, 2, 2, 0, PW_ALONG_PAIRS});
     t->learned = COPY(float, 1.5f, -1.5f, 0.25f);

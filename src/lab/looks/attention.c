@@ -158,7 +158,8 @@ static void remember(struct pw_lab *lab, const struct pw_replica *arm, const str
     pw_lab_forget_heads(lab);
     lab->heads = pw_event_copy(e);
     struct pw_ev_attention *a = &lab->heads->u.attention;
-    uint16_t **const of_head[] = {&a->map, &a->score, &a->content, &a->bias, &a->gate, &a->terms};
+    uint16_t **const of_head[] = {&a->map,  &a->score,     &a->content, &a->bias,
+                                  &a->gate, &a->positions, &a->terms};
     for (size_t i = 0; i < sizeof of_head / sizeof *of_head; i++) {
         free(*of_head[i]);
         *of_head[i] = NULL;
@@ -247,7 +248,8 @@ enum pw_code pw_lab_emit_attention(struct pw_lab *lab, const struct pw_replica *
     a->sees_all = !arm->cfg.causal;
     a->adds = uses & PW_PE_ADDED;
     a->rotates = uses & PW_PE_ROTATION;
-    a->biases = uses & (PW_PE_BIASES | PW_PE_KEYS | PW_PE_MIXES);
+    a->biases = uses & (PW_PE_BIASES | PW_PE_KEYS | PW_PE_SLOPES | PW_PE_MIXES);
+    a->rests = arm->pe.pe->scan == PW_SCAN_STICK;
     a->gates = uses & PW_PE_TERMS;
     a->labels = pw_lab_labels(lab, pin->tokens, a->T);
     enum pw_code code = look_at_prompt(lab, arm, a, row, err);

@@ -89,6 +89,8 @@ static int describe(const struct pw_ui *ui, const struct pw_att *w, struct pw_st
         return n;
     }
     pw_str_add(&pieces[n++], "p=%.3f, %.3f by chance", (double)pw_att_prob(w, q, k), 1.0 / seen);
+    if (a->rests)
+        pw_str_add(&pieces[n++], "rest %.3f, for the query's own value", (double)pw_att_prob(w, q, q));
     if (w->ref != NULL)
         pw_str_add(&pieces[n++], "difference %+.3f", (double)v);
     else if (ui->attention.first_hidden && isfinite(v) && w->view == PW_VIEW_PROBS)

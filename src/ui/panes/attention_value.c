@@ -53,7 +53,9 @@ static const uint16_t *matrix_of(struct pw_att *w)
                           "this encoding reads the tokens, not their positions");
         else
             set_row_words(w, "nothing to separate here: no encoding acts on the scores",
-                          "the scores are all content", "order enters through the causal mask alone");
+                          "the scores are all content",
+                          a->rests ? "order enters because the nearest keys take their share first"
+                                   : "order enters through the causal mask alone");
         return NULL;
     }
     if (w->view == PW_VIEW_GATE && !a->gates) {

@@ -39,6 +39,8 @@ static void tell_query(FILE *out, const struct pw_att *w, int q)
         if (pw_att_untrained(w, q, k))
             fprintf(out, " (%s never trained)", w->hatch);
     }
+    if (a->rests)
+        fprintf(out, "; rest %.2f", (double)pw_att_prob(w, q, q));
     for (int i = 0; i < a->n_gold; i++)
         if (a->gold[i].query == q)
             fprintf(out, "; gold %d '%s' %.2f", a->gold[i].key, pw_att_label(a, a->gold[i].key),
