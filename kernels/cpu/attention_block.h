@@ -66,7 +66,8 @@ static inline struct pw_head pw_attn_head_of(const float *qkv, const float *qk, 
     hd.Tp = pw_to_16(T);
     hd.Dp = pw_to_16(D);
     hd.terms = pw_terms_room(a, bias, hd.Tp);
-    if (a->bias == NULL && a->keys == NULL && a->score == NULL)
+    pw_slopes_room(&hd);
+    if (a->bias == NULL && a->keys == NULL && a->score == NULL && hd.slopes == NULL)
         return hd;
     hd.pos = pos + base;
     hd.in_order = pw_attn_ascending(hd.pos, T);
@@ -78,7 +79,13 @@ V_INLINE m16 pw_attn_seen_lanes(int left)
     return m_first(left < 0 ? 0 : left > 16 ? 16 : left);
 }
 
-/* Floats of the probabilities, or of the derivatives. */
+/* Does the forward pass save a second map beside the probabilities? */
+static inline bool pw_attn_saves_two(const struct pw_attn *a)
+{
+    return a->score != NULL || a->scan.kind != PW_SCAN_NONE;
+}
+
+/* Floats of the probabilities, or of the second map. */
 static inline size_t pw_attn_maps_floats(int H, const int *start, int n_seqs)
 {
     size_t sum = 0;

@@ -89,7 +89,10 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
                 pw_attn_product(m, pw_to_16(seen), D, g + (size_t)i * Dp, Dp, 1, vt, Tp, d, Tp);
                 if (a->drop != NULL)
                     pw_attn_drop_block(&hd, d, d, i, m);
-                softmax_block_bwd(&hd, d, save + (size_t)i * Tp, i, m, pw_to_16(seen));
+                if (a->scan.kind == PW_SCAN_STICK)
+                    PW_OP(stick_block_bwd)
+                (&hd, d, save + (size_t)i * Tp, slope + (size_t)i * Tp, i, m, pw_to_16(seen));
+                else softmax_block_bwd(&hd, d, save + (size_t)i * Tp, i, m, pw_to_16(seen));
                 if (a->score != NULL)
                     slope_block(&hd, d, slope + (size_t)i * Tp, i, m, pw_to_16(seen));
                 pw_attn_product(m, D, seen, d, Tp, 1, k, Dp, dq + (size_t)i * w, w);
@@ -111,6 +114,10 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
                 PW_OP(head_bias_grad)(&hd, d_bias, ds);
             if (d_terms != NULL)
                 PW_OP(head_terms_grad)(&hd, d_terms, ds);
+            if (hd.slopes != NULL) {
+                PW_OP(head_bias_load)(&hd);
+                PW_OP(head_slopes_grad)(&hd, a->made->d_slopes, ds);
+            }
             if (d_keys != NULL)
                 PW_OP(relative_dkeys)(&x, &hd, d_keys, q);
             save += (size_t)hd.T * Tp;

@@ -58,6 +58,12 @@ const struct ref_digest ref_digests[] = {
     {"fox", PLAIN, {0x9528badc1dc29b43, 0xdb9a00ddef8b5363}},
     {"fox open=3", TIED, {0xbef061460b27a1ff, 0x69256452d9121406}},
     {"fox", ODD, {0xb5c7067973a5f888, 0x9f1e131380d36f2d}},
+    {"grape", PLAIN, {0x3e3138bb6e1bb3a3, 0xf75647e8aa8f8619}},
+    {"grape gate=key omega=0.5", TIED, {0x52efaed5eb9036e3, 0x334fa09e9fb98bfc}},
+    {"grape gate=query", ODD, {0xd234187bfda58a26, 0x8ac07b1e205dc3a5}},
+    {"stickbreaking", PLAIN, {0x8d8e8df5d4aabfb3, 0x30b97a9ea44c9f85}},
+    {"stickbreaking", TIED, {0x10b266b7d2c543cc, 0x9b900da71e63769b}},
+    {"stickbreaking", ODD, {0xf305b727d50f42de, 0x698c00e50c90f437}},
     {NULL, NULL, {0, 0}},
 };
 

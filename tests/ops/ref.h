@@ -33,7 +33,8 @@ struct ref_case {
     bool whole;       /* true: operations of the whole machine, called outside for_chunks */
     double tolerance; /* against ref_double: |a-b| <= tolerance * (1 + |b|) */
 };
-extern const struct ref_case ref_cases[]; /* ends with name NULL */
+extern const struct ref_case ref_cases[];      /* ends with name NULL */
+extern const struct ref_case ref_scan_cases[]; /* only for tables with scans */
 
 /* Runs a case on a worker of be; be = NULL: on the calling thread. All arrays are in the table's memory.
  * Fills *out; the caller frees out->data. Fails the test if an operation wrote beyond an output. */

@@ -45,6 +45,12 @@ static void score_row(float *out, float *slope, const float *qkv, const struct p
             v = v + a->bias[bias_at(a, h, pos[base + i], pos[base + j])];
         if (a->terms != NULL)
             v = v + (a->terms[(base + i) * a->heads + h] - a->terms[(base + j) * a->heads + h]);
+        if (a->made != NULL && a->made->slopes != NULL) {
+            const float *both = a->made->slopes;
+            float slope_q = both[(base + i) * 2 * a->heads + h];
+            float slope_k = both[(base + j) * 2 * a->heads + a->heads + h];
+            v = v + (float)(pos[base + j] - pos[base + i]) * (slope_q + slope_k);
+        }
         float by = 1.0f;
         if (a->score != NULL)
             v = pw_score_value(a->score, (struct pw_score_pair){pos[base + i], pos[base + j], h}, v, &by);
@@ -86,7 +92,7 @@ static size_t maps_floats(int H, const int *start, int n_seqs)
 size_t PW_OP(attn_save_floats)(const struct pw_attn *a, const int *start, int n_seqs)
 {
     size_t n = maps_floats(a->heads, start, n_seqs);
-    return a->score != NULL ? n + n : n;
+    return a->score != NULL || a->scan.kind != PW_SCAN_NONE ? n + n : n;
 }
 
 /* 1 without dropout. */
@@ -95,13 +101,9 @@ static float mask(const struct pw_attn *a, int h, int row, int col)
     return a->drop != NULL ? ref_mask(a->drop, h, row, col) : 1.0f;
 }
 
-/* Query i of head h: its probabilities p [ld], 0 beyond its keys, and its output z [D]. */
-static void attend(float *z, float *p, float *slope, const float *qkv, const struct pw_attn *a,
-                   const int *pos, int base, int i, int keys, int ld, int h)
+static void plain_softmax(float *p, int keys)
 {
-    int D = a->head_width, C = a->heads * D;
     float max = -INFINITY, lane[16] = {0};
-    score_row(p, slope, qkv, a, pos, base, i, keys, h);
     for (int j = 0; j < keys; j++)
         max = p[j] > max ? p[j] : max;
     for (int j = 0; j < keys; j++) {
@@ -109,8 +111,22 @@ static void attend(float *z, float *p, float *slope, const float *qkv, const str
         lane[j % 16] += p[j];
     }
     float sum = plain_tree(lane);
-    for (int j = 0; j < ld; j++)
-        p[j] = j < keys ? p[j] / sum : 0.0f;
+    for (int j = 0; j < keys; j++)
+        p[j] = p[j] / sum;
+}
+
+/* Query i of head h: its probabilities p [ld], 0 beyond its keys, and its output z [D]. */
+static void attend(float *z, float *p, float *slope, const float *qkv, const struct pw_attn *a,
+                   const int *pos, int base, int i, int keys, int ld, int h)
+{
+    int D = a->head_width, C = a->heads * D;
+    score_row(p, slope, qkv, a, pos, base, i, keys, h);
+    if (a->scan.kind == PW_SCAN_STICK)
+        ref_stick(p, slope, i);
+    else
+        plain_softmax(p, keys);
+    for (int j = keys; j < ld; j++)
+        p[j] = 0.0f;
     for (int d = 0; d < D; d++) {
         z[d] = 0.0f;
         for (int j = 0; j < keys; j++)
@@ -131,7 +147,8 @@ void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct 
         int base = s->start[n], T = s->start[n + 1] - base, ld = (T + 15) / 16 * 16;
         for (int h = 0; h < a->heads; h++)
             for (int i = 0; i < T; i++, save += ld) {
-                float *slope = a->score != NULL ? save + slopes : NULL;
+                bool two = a->score != NULL || a->scan.kind != PW_SCAN_NONE;
+                float *slope = two ? save + slopes : NULL;
                 attend(z + (size_t)(base + i) * (size_t)C + h * D, save, slope, rows, a, pos, base, i,
                        a->causal ? i + 1 : T, ld, h);
                 if (probs != NULL) {
@@ -184,6 +201,20 @@ static void relative_bwd(float *dq, float *d_keys, const float *ds, const float 
     }
 }
 
+/* The gradients of slopes from ds, the query's dS of head h: its own, and its part of those of the keys. */
+static void slopes_bwd(float *d_slopes, const float *ds, const struct pw_attn *a, const int *pos, int i,
+                       int keys, int h)
+{
+    int H = a->heads;
+    float lane[16] = {0};
+    for (int j = 0; j < keys; j++) {
+        float apart = (float)(pos[j] - pos[i]), *key = d_slopes + j * 2 * H + H + h;
+        lane[j % 16] = fmaf(ds[j], apart, lane[j % 16]);
+        *key = fmaf(ds[j], apart, *key);
+    }
+    d_slopes[i * 2 * H + h] = plain_tree(lane);
+}
+
 void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, float *d_terms,
                           const float *dz, const float *z, const float *qkv, const float *save,
                           const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
@@ -196,6 +227,9 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
     memset(dqkv, 0, (size_t)s->start[s->n] * w * sizeof *dqkv);
     for (int i = 0; d_terms != NULL && i < s->start[s->n] * a->heads; i++)
         d_terms[i] = 0.0f;
+    float *d_slopes = a->made != NULL ? a->made->d_slopes : NULL;
+    for (int i = 0; d_slopes != NULL && i < s->start[s->n] * 2 * a->heads; i++)
+        d_slopes[i] = 0.0f;
     for (int n = 0; n < s->n; n++) {
         int base = s->start[n], T = s->start[n + 1] - base, ld = (T + 15) / 16 * 16;
         float *ds = malloc((size_t)ld * sizeof *ds);
@@ -215,8 +249,11 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
                     lane[j % 16] = fmaf(save[j], ds[j], lane[j % 16]);
                 }
                 float sum = plain_tree(lane);
-                for (int j = 0; j < keys; j++) {
+                for (int j = 0; j < keys && a->scan.kind != PW_SCAN_STICK; j++)
                     ds[j] = save[j] * (ds[j] - sum);
+                if (a->scan.kind == PW_SCAN_STICK)
+                    ref_stick_bwd(ds, save, save + slopes, i);
+                for (int j = 0; j < keys; j++) {
                     if (a->score != NULL)
                         ds[j] *= save[slopes + (size_t)j];
                     for (int d = 0; d < D; d++) {
@@ -230,6 +267,8 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
                     if (d_bias != NULL)
                         d_bias[bias_at(a, h, pos[base + i], pos[base + j])] += ds[j];
                 }
+                if (d_slopes != NULL)
+                    slopes_bwd(d_slopes + base * 2 * a->heads, ds, a, pos + base, i, keys, h);
                 if (a->keys != NULL)
                     relative_bwd(dq + (size_t)i * w, d_keys, ds, q + (size_t)i * w, a, pos + base, i, keys);
             }

@@ -7,6 +7,12 @@ double *ref_room(size_t n); /* n zeros; aborts if out of memory */
 /* Softmax of each row of p [rows,n]. */
 void ref_softmax(double *p, int rows, int n);
 
+/* p [T,T] holds the scores of a head and becomes its weights: a softmax, or those of a->scan. */
+void ref_double_weights(double *p, const struct pw_attn *a, int T);
+/* Adds to ds the gradient of the scores s, from dp, that of the weights p; all [T,T]. */
+void ref_double_weights_bwd(double *ds, const double *dp, const double *p, const double *s,
+                            const struct pw_attn *a, int T);
+
 /* Rotates q and k of R rows in place; back: by the negative angles. */
 void ref_double_turn(float *qkv, const struct pw_turn *t, const int *pos, bool back, int H, int D, int R);
 
@@ -45,6 +51,9 @@ void ref_double_terms_fwd(struct pw_ctx *c, float *y, const float *g, const floa
                           int H, const struct pw_seqs *s, int R);
 void ref_double_terms_bwd(struct pw_ctx *c, float *dg, const float *dy, const float *g, enum pw_terms kind,
                           int H, const struct pw_seqs *s);
+void ref_double_slopes_fwd(struct pw_ctx *c, float *y, const float *qkv, const struct pw_slopes *s, int R);
+void ref_double_slopes_bwd(struct pw_ctx *c, float *dqkv, const struct pw_slopes_grad *d, const float *dy,
+                           const float *qkv, const struct pw_slopes *s, int R);
 void ref_double_fire_fwd(struct pw_ctx *c, float *bias, const float *param, const struct pw_fire *f, int H,
                          int P);
 void ref_double_fire_bwd(struct pw_ctx *c, float *d_param, float *d_bias, const float *param,

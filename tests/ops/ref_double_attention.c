@@ -116,6 +116,11 @@ static void score_map(double *s, double *slope, const float *qkv, const struct p
             if (a->terms != NULL)
                 dot +=
                     (double)a->terms[(base + i) * a->heads + h] - (double)a->terms[(base + j) * a->heads + h];
+            if (a->made != NULL && a->made->slopes != NULL) {
+                const float *q = a->made->slopes + (base + i) * 2 * a->heads + h;
+                const float *k = a->made->slopes + (base + j) * 2 * a->heads + a->heads + h;
+                dot -= ((double)*q + (double)*k) * (pos[base + i] - pos[base + j]);
+            }
             float by = 1;
             if (a->score != NULL) {
                 struct pw_score_pair pair = {pos[base + i], pos[base + j], h};
@@ -168,7 +173,7 @@ static void attend(float *z, float *save, const struct pw_maps *maps, const floa
             int base = s->start[n], T = s->start[n + 1] - base, Tp = (T + 15) / 16 * 16;
             double *p = ref_room((size_t)(T * T));
             score_map(p, NULL, qkv, a, pos, base, T, h);
-            ref_softmax(p, T, T);
+            ref_double_weights(p, a, T);
             for (int i = 0; i < T; i++) {
                 for (int d = 0; d < D; d++) {
                     double v = 0;
@@ -221,7 +226,7 @@ void ref_double_attention_cached(struct pw_ctx *c, float *z, float *cache, const
     free(rows);
 }
 
-/* Uses recomputed probabilities in place of `save`, and writes out the Jacobian of the softmax. */
+/* Uses recomputed probabilities in place of `save`, and writes out the Jacobian of the weights. */
 void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, float *d_terms,
                               const float *dz, const float *z, const float *qkv, const float *save,
                               const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
@@ -237,19 +242,19 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, floa
         for (int h = 0; h < a->heads; h++) {
             int base = s->start[n], T = s->start[n + 1] - base;
             double *p = ref_room((size_t)(T * T)), *dp = ref_room((size_t)(T * T)),
-                   *ds = ref_room((size_t)(T * T)), *slope = ref_room((size_t)(T * T));
+                   *ds = ref_room((size_t)(T * T)), *slope = ref_room((size_t)(T * T)),
+                   *scores = ref_room((size_t)(T * T));
             const float *q = rows + base * w + h * D, *k = q + C, *v = k + C, *g = dz + base * C + h * D;
             score_map(p, slope, rows, a, pos, base, T, h);
-            ref_softmax(p, T, T);
+            memcpy(scores, p, (size_t)(T * T) * sizeof *p);
+            ref_double_weights(p, a, T);
             for (int i = 0; i < T * T; i++)
                 for (int d = 0; d < D; d++)
                     dp[i] +=
                         (double)g[i / T * C + d] * (double)v[i % T * w + d] * mask(a, h, base + i / T, i % T);
-            for (int i = 0; i < T; i++)
-                for (int j = 0; j < T; j++)
-                    for (int l = 0; l < T; l++)
-                        ds[i * T + j] +=
-                            dp[i * T + l] * p[i * T + l] * ((j == l) - p[i * T + j]) * slope[i * T + j];
+            ref_double_weights_bwd(ds, dp, p, scores, a, T);
+            for (int i = 0; i < T * T; i++)
+                ds[i] *= slope[i];
             for (int i = 0; i < T; i++)
                 for (int d = 0; d < D; d++) {
                     double dq = 0, dk = 0, dv = 0;
@@ -272,6 +277,15 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, floa
                     sum += ds[j * T + i] - ds[i * T + j];
                 d_terms[(base + j) * a->heads + h] = (float)sum;
             }
+            for (int i = 0; a->made != NULL && i < T; i++) {
+                double as_query = 0, as_key = 0;
+                for (int j = 0; j < T; j++) {
+                    as_query += ds[i * T + j] * (pos[base + j] - pos[base + i]);
+                    as_key += ds[j * T + i] * (pos[base + i] - pos[base + j]);
+                }
+                a->made->d_slopes[(base + i) * 2 * a->heads + h] = (float)as_query;
+                a->made->d_slopes[(base + i) * 2 * a->heads + a->heads + h] = (float)as_key;
+            }
             for (int i = 0; d_bias != NULL && i < T; i++)
                 for (int j = 0; j <= (a->causal ? i : T - 1); j++)
                     db[bias_at(a, h, pos[base + i], pos[base + j])] += ds[i * T + j];
@@ -279,6 +293,7 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, floa
             free(dp);
             free(ds);
             free(slope);
+            free(scores);
         }
     for (size_t i = 0; d_bias != NULL && i < entries; i++)
         d_bias[i] = (float)((double)d_bias[i] + db[i]);
