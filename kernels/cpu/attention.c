@@ -123,12 +123,14 @@ void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct 
 {
     int Tp = pw_to_16(pw_attn_longest(s)), D = a->head_width;
     size_t keys = (size_t)D * (size_t)Tp, block = PW_BLOCK * (size_t)Tp;
-    size_t relative = PW_OP(relative_floats)(a, Tp, false);
-    float *kt = pw_ctx_scratch(c, keys + block + relative + pw_bias_floats(Tp) +
+    size_t relative = PW_OP(relative_floats)(a, Tp, false), context = PW_OP(context_floats)(a, Tp, false);
+    float *kt = pw_ctx_scratch(c, keys + block + relative + context + pw_bias_floats(Tp) +
                                       pw_turned_floats(a, pw_attn_longest(s)));
-    float *t = kt + keys, *bias = t + block + relative, max[PW_BLOCK];
+    float *t = kt + keys, *bias = t + block + relative + context, max[PW_BLOCK];
     struct pw_relative x;
+    struct pw_context places;
     PW_OP(relative_init)(&x, a, Tp, false, t + block);
+    PW_OP(context_init)(&places, a, Tp, false, t + block + relative);
     for (int n = 0; n < s->n; n++) {
         const float *qk = pw_attn_turned_seq(bias + pw_bias_floats(Tp), qkv, a, pos, s, n);
         for (int h = 0; h < a->heads; h++) {
@@ -143,6 +145,8 @@ void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct 
                 if (a->keys != NULL)
                     PW_OP(relative_add)(&x, &hd, t, q, i, m);
                 score_block(&hd, t, NULL, max, i, m, seen);
+                if (a->scan.kind == PW_SCAN_CONTEXT)
+                    PW_OP(context_add)(&places, &hd, t, NULL, max, q, i, m, seen);
                 tell_block(&hd, out, t, m, seen, -INFINITY);
                 out += (size_t)m * (size_t)hd.T;
             }
@@ -167,12 +171,13 @@ struct fwd {
     const struct pw_seqs *s;
     int n;                    /* index of the sequence */
     struct pw_relative x;     /* with the table that all workers read */
+    struct pw_context places; /* likewise */
     const struct pw_ctx *all; /* the worker of the first room */
     float *rooms;
     /* Floats of a worker's room, which begins with the keys; and the places of its other parts: values,
      * probabilities of a block, dropped ones, the block's scores, keys and scores of the content, relative
-     * products, and the bias. */
-    size_t room, values, block, dropped, scores, content_keys, content, relative, bias;
+     * products, contextual positions, and the bias. */
+    size_t room, values, block, dropped, scores, content_keys, content, relative, context, bias;
 };
 
 static float *map_of(float *maps, int h, size_t T)
@@ -226,7 +231,9 @@ static void fwd_head(struct pw_ctx *c, void *arg, int h)
     float *save = f->save != NULL ? f->save + (size_t)h * T * Tp : NULL;
     float *slope = f->slope != NULL ? f->slope + (size_t)h * T * Tp : NULL;
     float *scores = map_of(f->maps.scores, h, T), *probs = map_of(f->maps.probs, h, T);
+    struct pw_context places = f->places;
     x.dots = kt + f->relative;
+    PW_OP(context_room)(&places, kt + f->context);
     PW_OP(pack_transposed)(kt, Tp, hd.k, hd.w, hd.T, D);
     PW_OP(pack_rows)(v, Dp, hd.v, hd.w, hd.T, D);
     PW_OP(head_bias_load)(&hd);
@@ -242,6 +249,8 @@ static void fwd_head(struct pw_ctx *c, void *arg, int h)
             PW_OP(relative_add)(&x, &hd, p, q, i, m);
         float *by = slope != NULL ? slope + (size_t)i * Tp : NULL;
         score_block(&hd, p, by, max, i, m, cols);
+        if (a->scan.kind == PW_SCAN_CONTEXT)
+            PW_OP(context_add)(&places, &hd, p, by, max, q, i, m, cols);
         if (scores != NULL)
             tell_block(&hd, scores + (size_t)i * T, p, m, cols, -INFINITY);
         bool wanted = f->maps.each != NULL && f->maps.wants(f->maps.arg, h, i, m);
@@ -260,8 +269,8 @@ static void fwd_head(struct pw_ctx *c, void *arg, int h)
     }
 }
 
-/* Divide a worker's room; relative: floats of the relative products. */
-static void divide_room(struct fwd *f, size_t relative, int Tmax)
+/* Divide a worker's room; relative and context: floats of the relative products and of the positions. */
+static void divide_room(struct fwd *f, size_t relative, size_t context, int Tmax)
 {
     const struct pw_attn *a = f->a;
     const struct pw_maps *maps = &f->maps;
@@ -274,7 +283,8 @@ static void divide_room(struct fwd *f, size_t relative, int Tmax)
     f->content_keys = f->scores + (maps->each != NULL ? block : 0);
     f->content = f->content_keys + (content ? keys : 0);
     f->relative = f->content + (content ? block : 0);
-    f->bias = f->relative + relative;
+    f->context = f->relative + relative;
+    f->bias = f->context + context;
     f->room = (f->bias + pw_bias_floats(Tmax) + 15) / 16 * 16;
 }
 
@@ -294,11 +304,13 @@ void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct 
     f.maps = maps != NULL ? *maps : (struct pw_maps){0};
     bool content = f.maps.each != NULL && f.maps.content != NULL;
     size_t relative = PW_OP(relative_floats)(a, Tmax, false), turned = pw_turned_floats(a, T);
-    divide_room(&f, relative, Tmax);
+    size_t context = PW_OP(context_floats)(a, Tmax, false);
+    divide_room(&f, relative, context, Tmax);
     size_t rooms = f.room * (size_t)(share ? c->alone->threads : 1);
     size_t plain = content ? pw_turned_floats(f.maps.content, T) : 0;
-    f.rooms = pw_ctx_scratch(c, rooms + relative + turned + plain);
-    float *shared = f.rooms + rooms;
+    f.rooms = pw_ctx_scratch(c, rooms + context + relative + turned + plain);
+    float *shared = f.rooms + rooms + context;
+    PW_OP(context_init)(&f.places, a, Tmax, false, f.rooms + rooms);
     PW_OP(relative_init)(&f.x, a, Tmax, false, shared);
     for (f.n = 0; f.n < s->n; f.n++) {
         size_t rows = (size_t)(s->start[f.n + 1] - s->start[f.n]), heads = (size_t)a->heads;
@@ -329,9 +341,10 @@ struct cached {
     const struct pw_attn *a;
     int cap, T, R;
     struct pw_relative x;     /* with the table that all workers read */
+    struct pw_context places; /* likewise */
     const struct pw_ctx *all; /* the worker of the first room */
-    float *rooms;             /* a worker's probabilities of a block, relative products and bias */
-    size_t room, relative, bias;
+    float *rooms;             /* a worker's probabilities of a block, relative products, positions and bias */
+    size_t room, relative, context, bias;
 };
 
 /* The cache of a head has the layout that attention_fwd uses: keys [D,cap rounded up to 16], transposed, and
@@ -353,7 +366,9 @@ static void cached_head(struct pw_ctx *c, void *arg, int h)
     hd.v += h * D;
     hd.bias = p + f->bias;
     hd.terms = pw_terms_room(a, hd.bias, hd.Tp);
+    struct pw_context places = f->places;
     x.dots = p + f->relative;
+    PW_OP(context_room)(&places, p + f->context);
     for (size_t r = 0; r < (size_t)R; r++)
         for (size_t d = 0; d < (size_t)D; d++) {
             kt[d * ld + (size_t)T + r] = hd.k[r * hd.w + d];
@@ -368,6 +383,8 @@ static void cached_head(struct pw_ctx *c, void *arg, int h)
         if (a->keys != NULL)
             PW_OP(relative_add)(&x, &hd, p, q, T + i, m);
         score_block(&hd, p, NULL, max, T + i, m, cols);
+        if (a->scan.kind == PW_SCAN_CONTEXT)
+            PW_OP(context_add)(&places, &hd, p, NULL, max, q, T + i, m, cols);
         weights_block(&hd, p, NULL, max, T + i, m, cols);
         pw_attn_product(m, D, seen, p, Tp, 1, v, Dp, z + (size_t)i * C, C);
     }
@@ -378,14 +395,16 @@ void PW_OP(attention_cached)(struct pw_ctx *c, float *z, float *cache, const flo
 {
     int D = a->head_width, n = T + R, C = a->heads * D, Tp = pw_to_16(n);
     bool share = c->alone != NULL && R >= SHARED;
-    size_t relative = PW_OP(relative_floats)(a, n, false);
+    size_t relative = PW_OP(relative_floats)(a, n, false), context = PW_OP(context_floats)(a, Tp, false);
     struct cached f = {z, cache, .a = a, .cap = cap, .T = T, .R = R, .all = share ? c->alone->ctx : c};
     f.relative = PW_BLOCK * (size_t)Tp;
-    f.bias = f.relative + relative;
+    f.context = f.relative + relative;
+    f.bias = f.context + context;
     f.room = (f.bias + pw_bias_floats(Tp) + 15) / 16 * 16;
     size_t rooms = f.room * (size_t)(share ? c->alone->threads : 1);
-    f.rooms = pw_ctx_scratch(c, rooms + relative + pw_turned_floats(a, R));
-    float *shared = f.rooms + rooms;
+    f.rooms = pw_ctx_scratch(c, rooms + context + relative + pw_turned_floats(a, R));
+    float *shared = f.rooms + rooms + context;
+    PW_OP(context_init)(&f.places, a, Tp, false, f.rooms + rooms);
     PW_OP(relative_init)(&f.x, a, n, false, shared);
     f.first = (struct pw_head){.a = a, .w = 3 * (size_t)C, .pos = pos, .T = n, .Tp = Tp, .D = D};
     f.first.q = PW_OP(turned)(shared + relative, qkv, a, pos, T, R);

@@ -205,8 +205,10 @@ struct pw_pe {
     /* TERMS: what becomes of a projection of each layer's normed input, the one that q, k and v read. Its
      * weight [L,H,C] and bias [L,H] are the only two parameters of params. Not with SCORE. */
     enum pw_terms terms;
-    /* SCAN: its kind. Not with other uses that act on scores. */
+    /* SCAN: its kind. Not with other uses that act on scores. CONTEXT: scan_rows returns n of struct pw_scan,
+     * and the only parameter of params is the table [L,D,n]. */
     enum pw_scan_kind scan;
+    int (*scan_rows)(const void *opts);
     /* Makes the program that fill and fill_bwd pass to the backend for a table (kernels/expr_code.h); the
      * caller frees it. NULL: there is none. */
     enum pw_code (*code)(const void *opts, const struct pw_config *cfg, enum pw_pe_table which,

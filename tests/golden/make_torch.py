@@ -53,6 +53,8 @@ CASES = {
     "fox_gelu": ("fox", dict(norm="layernorm", act="gelu", bias="on", heads=4, tied="on")),
     "stickbreaking": ("stickbreaking", {}),
     "stickbreaking_gelu": ("stickbreaking", dict(norm="layernorm", act="gelu", bias="on", heads=4, tied="on")),
+    "cope": ("cope npos=4", {}),
+    "cope_gelu": ("cope npos=13", dict(norm="layernorm", act="gelu", bias="on", heads=4, tied="on")),
 }
 
 FAMILIES = {
@@ -115,6 +117,16 @@ def stick(scores):
     return att + torch.diag_embed(1 - att.sum(-1))
 
 
+def contextual(query, attn_logits, pos_emb):
+    """Golovneva et al. 2024, their listing; attn_logits have -inf where the mask hides a key."""
+    gates = torch.sigmoid(attn_logits)
+    pos = gates.flip(-1).cumsum(dim=-1).flip(-1).clamp(max=pos_emb.shape[-1] - 1)
+    ceil, floor = pos.ceil().long(), pos.floor().long()
+    logits = query @ pos_emb
+    w = pos - floor
+    return logits.gather(-1, ceil) * w + logits.gather(-1, floor) * (1 - w)
+
+
 class Model:
     def __init__(self, pe, options, seed):
         o = self.o = {**BASE, **FAMILY, **options}
@@ -171,6 +183,8 @@ class Model:
         if self.pe == "fox":
             self.add("pe.fgate_proj.weight", o["layers"], H, C)
             self.add("pe.fgate_proj.bias", o["layers"], H)
+        if self.pe == "cope":
+            self.add("pe.pos_emb", o["layers"], D, int(self.pe_options["npos"]))
         if self.pe == "fire":
             hidden = int(self.pe_options["hidden"])
             for name, *shape in ("c", 1), ("L_multiplier", 1), ("mlp.0.weight", hidden, 1), ("mlp.0.bias", hidden), \
@@ -301,6 +315,8 @@ class Model:
                 scores = scores + kept[:, :, None] - kept[:, None, :]
             if o["causal"] == "on":
                 scores = scores.masked_fill(torch.ones(T, T).triu(1).bool(), -math.inf)
+            if self.pe == "cope":
+                scores = scores + contextual(q, scores, self.p["pe.pos_emb"][i])
             weights = stick(scores) if self.pe == "stickbreaking" else scores.softmax(-1)
             z = (weights @ v).transpose(0, 1).reshape(T, H * D)
             mid = x + self.norm(f"layers.{i}.norm1_post", self.linear(f"layers.{i}.attn.o", z))

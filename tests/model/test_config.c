@@ -294,13 +294,17 @@ static void test_encodings(void **state)
     assert_pe("xyzzy", "",
               "no encoding 'xyzzy'; there are none, learned, sinusoidal, t5, alibi, rotary, clipped, shaw, "
               "fire, rspe, aspe, "
-              "2dspe, dpe, ldpe, learned_reversed, fox, stickbreaking");
+              "2dspe, dpe, ldpe, learned_reversed, fox, stickbreaking, cope");
     assert_pe("fox", "", "fox open=0");
     assert_pe("forgetting open=4", "", "fox open=4");
     assert_pe("fox open=21", "", "fox: open=21: allowed are -20..20");
     assert_pe("fox stretch=2", "", "fox: stretch=2: it has no positions to stretch");
     assert_pe("fox offset=2", "", "fox: offset=2: it has no positions to shift");
     assert_pe("stick", "", "stickbreaking");
+    assert_pe("cope", "context=40", "cope npos=41");
+    assert_pe("contextual", "context=400", "cope npos=64");
+    assert_pe("cope npos=1", "", "cope: npos=1: allowed are 2..1024");
+    assert_pe("cope", "causal=off", "cope: causal=off: it sums over earlier tokens, so it needs causal=on");
     assert_pe("stickbreaking stretch=2", "", "stickbreaking: stretch=2: it has no positions to stretch");
     assert_pe("stickbreaking", "causal=off",
               "stickbreaking: causal=off: it sums over earlier tokens, so it needs causal=on");

@@ -27,6 +27,7 @@ static const struct {
     {"layers=2 width=12 heads=3 ffn=10 context=32 adapter=3",
      "expr 'T = learn(normal(0.5), 40) per head; bias = T[d]'"},
     {"layers=2 width=12 heads=3 ffn=10 context=32", "fox"},
+    {"layers=2 width=12 heads=3 ffn=10 context=32", "cope"},
 };
 enum { MODELS = sizeof models / sizeof *models };
 

@@ -52,6 +52,8 @@ static void score_row(float *out, float *slope, const float *qkv, const struct p
         if (slope != NULL)
             slope[j] = by;
     }
+    if (a->scan.kind == PW_SCAN_CONTEXT)
+        ref_context(out, slope, q, a, i);
 }
 
 void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a, const int *pos,
@@ -195,6 +197,18 @@ static void relative_bwd(float *dq, float *d_keys, const float *ds, const float 
     }
 }
 
+/* Continues dq [D] of a query over the table of contextual positions, and adds to the table's gradient. u:
+ * the gradient of the query's products. */
+static void columns_bwd(float *dq, float *d_rows, const float *u, const float *q, const struct pw_attn *a)
+{
+    for (int k = 0; k < a->scan.n; k++)
+        for (int d = 0; d < a->head_width; d++) {
+            int at = d * a->scan.n + k;
+            dq[d] = fmaf(u[k], a->scan.rows[at], dq[d]);
+            d_rows[at] = fmaf(q[d], u[k], d_rows[at]);
+        }
+}
+
 void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, float *d_terms,
                           const float *dz, const float *z, const float *qkv, const float *save,
                           const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
@@ -209,7 +223,8 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
         d_terms[i] = 0.0f;
     for (int n = 0; n < s->n; n++) {
         int base = s->start[n], T = s->start[n + 1] - base, ld = (T + 15) / 16 * 16;
-        float *ds = malloc((size_t)ld * sizeof *ds);
+        size_t more = (size_t)a->scan.n + 1;
+        float *ds = malloc((size_t)ld * sizeof *ds), *u = malloc((size_t)T * more * sizeof *u);
         for (int h = 0; h < a->heads; h++) {
             const float *q = rows + (size_t)base * w + h * D, *k = q + C, *v = k + C;
             float *dq = dqkv + (size_t)base * w + h * D, *dk = dq + C, *dv = dk + C;
@@ -230,6 +245,8 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
                     ds[j] = save[j] * (ds[j] - sum);
                 if (a->scan.kind == PW_SCAN_STICK)
                     ref_stick_bwd(ds, save, save + slopes, i);
+                if (a->scan.kind == PW_SCAN_CONTEXT)
+                    ref_context_bwd(ds, u + (size_t)i * more, save + slopes, q + (size_t)i * w, a, i);
                 for (int j = 0; j < keys; j++) {
                     if (a->score != NULL)
                         ds[j] *= save[slopes + (size_t)j];
@@ -252,8 +269,11 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
                     dq[(size_t)i * w + d] *= a->scale;
                     dk[(size_t)i * w + d] *= a->scale;
                 }
+            for (int i = 0; a->scan.kind == PW_SCAN_CONTEXT && i < T; i++)
+                columns_bwd(dq + (size_t)i * w, d_keys, u + (size_t)i * more, q + (size_t)i * w, a);
         }
         free(ds);
+        free(u);
     }
     for (int i = 0; d_terms != NULL && i < s->start[s->n] * a->heads; i++)
         d_terms[i] = 0.0f - d_terms[i];

@@ -229,6 +229,8 @@ const struct pw_command pw_cmd_pe = {
         "  fox        open=                   a learned gate on each token: how much of the earlier ones\n"
         "                                     each head forgets\n"
         "  stickbreaking                      each key takes a share of what later keys leave; no softmax\n"
+        "  cope       npos=                   a query counts the keys that its gates let through; a learned\n"
+        "                                     part of the score for each count\n"
         "  expr FORMULA                       your own, to the end of the line; quotes around it, ' or \",\n"
         "                                     protect ';': pe expr 'm = slopes()[h]; bias = -m * d'\n"
         "The two lines before fox need the length of the whole sequence, which leaks it in causal training. "
