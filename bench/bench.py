@@ -183,10 +183,10 @@ def measure(shape, pe, threads, args):
     words += [f"pe={pe}", f"threads={threads}", f"precision={args.precision}", *args.set]
     ours = Child([os.path.join(args.build, "bench", "bench_train"), *words])
     sides, loads = [ours], []
-    if args.torch:
-        sides.append(start_torch(words, threads))
-        if ours.about["parameters"] != sides[1].about["parameters"]:
-            sys.exit(f"bench: not the same model: {ours.about} and {sides[1].about}")
+    for compiled in range((args.compiled + 1) * args.torch):
+        sides.append(start_torch([*words, f"compiled={compiled}"], threads))
+        if ours.about["parameters"] != sides[-1].about["parameters"]:
+            sys.exit(f"bench: not the same model: {ours.about} and {sides[-1].about}")
     for _ in range(args.turns):
         loads += [side.turn(args.seconds) for side in sides]
     shares = profile(ours, threads, args.seconds)
@@ -205,6 +205,7 @@ def arguments():
     p.add_argument("--turns", type=int, default=4, help="of each side (%(default)s)")
     p.add_argument("--seconds", type=float, default=1.5, help="of a turn (%(default)s)")
     p.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="for both, e.g. norm=layernorm")
+    p.add_argument("--compiled", action="store_true", help="beside compiled PyTorch, too (torch.compile)")
     p.add_argument("--no-torch", dest="torch", action="store_false", help="pewter alone")
     p.add_argument("--build", default=os.path.join(HERE, "..", "build", "release"), help=argparse.SUPPRESS)
     args = p.parse_args()
@@ -306,7 +307,8 @@ def main():
         rows.append([shape, pe, threads, *(f"{steps(side.median())} ({steps(side.best())})" for side in sides),
                      *(f"{ratio(ours, other):.2f} ({other.best() / ours.best():.2f})" for other in others),
                      f"{rate:.0f}", f"{100 * rate / peaks[threads]:.0f} %", f"{load:.2f}"])
-    against = ["PyTorch", "pewter / PyTorch"] if args.torch else []
+    others = ["PyTorch", "compiled PyTorch"][:(args.compiled + 1) * args.torch]
+    against = others + [f"pewter / {other}" for other in others]
     table(["shape", "encoding", "threads", "pewter", *against, "GFLOP/s", "of peak", "others' load"], rows)
     if max(load for _, load, _ in results) > 0.15:
         print("Others used more than 0.15 of a processor in some turns: repeat this on a quiet machine.\n")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The same model and training step as bench/train.c, in idiomatic PyTorch: eager, one linear layer for q, k and v,
 AdamW over tensor lists (foreach), float32 or with precision=bf16 under autocast. It uses torch's fused attention where
-there is one (2.0 and later).
+there is one (2.0 and later). compiled=1 compiles the model (torch.compile).
 
 usage: torch_train.py key=value...   the keys of bench/train.c that options() accepts
 
@@ -18,12 +18,15 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from torch_content import SCHEMES
+
 HAS_FUSED_ATTENTION = hasattr(F, "scaled_dot_product_attention")
 
 
 def options(words):
     opts = dict(layers=2, width=64, heads=4, positions=64, batch=64, vocab=128, threads=1, pe="none", precision="fp32",
-                norm="rmsnorm", act="relu", tied=0, dropout=0.0, scale=1, logit_scale=1.0)
+                norm="rmsnorm", act="relu", tied=0, dropout=0.0, scale=1, logit_scale=1.0, compiled=0)
     for word in words:
         key, value = word.split("=", 1)
         if key not in opts:
@@ -95,13 +98,17 @@ class Block(nn.Module):
         self.norm1, self.norm2 = Norm(width, o["norm"]), Norm(width, o["norm"])
         self.qkv, self.out = linear(width, 3 * width), linear(width, width, branch)
         self.up, self.down = linear(width, 4 * width), linear(4 * width, width, branch)
+        name, given = encoding(o["pe"])
+        self.content = SCHEMES[name](o, given) if name in SCHEMES else None
 
     def attention(self, x, bias, rotation):
         n_seq, n, width = x.shape
         q, k, v = self.qkv(x).view(n_seq, n, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
         if rotation is not None:
             q, k = rotate(q, *rotation), rotate(k, *rotation)
-        if HAS_FUSED_ATTENTION:
+        if self.content is not None:
+            z = self.content(x, q, k, v, bias, self.scale)
+        elif HAS_FUSED_ATTENTION:
             z = F.scaled_dot_product_attention(q, k, v, attn_mask=bias, dropout_p=self.dropout, is_causal=bias is None,
                                                **({} if self.scale != 1 else {"scale": 1.0}))
         else:
@@ -167,12 +174,12 @@ class Model(nn.Module):
             angle = torch.arange(n)[:, None] * given.get("base", 1e4) ** (-torch.arange(pairs) / pairs)
             self.register_buffer("cosine", angle.cos())
             self.register_buffer("sine", angle.sin())
-        elif self.pe != "none":
+        elif self.pe != "none" and self.pe not in SCHEMES:
             sys.exit(f"torch_train.py: no encoding {self.pe!r} here")
 
     def forward(self, tokens):
         x, rotation = self.embed(tokens), None
-        bias = None if HAS_FUSED_ATTENTION else self.mask
+        bias = None if HAS_FUSED_ATTENTION and self.pe not in SCHEMES else self.mask
         if self.pe in ("learned", "sinusoidal"):
             x = x + self.table[:x.shape[1]]
         elif self.pe == "t5":
@@ -210,12 +217,13 @@ def main():
     torch.manual_seed(1)
     model = Model(o)
     adamw = optimiser(model, foreach=True)
+    forward = torch.compile(model) if o["compiled"] else model
     data = torch.randint(0, o["vocab"], (o["batch"], o["positions"] + 1))
     inputs, targets = data[:, :-1].contiguous(), data[:, 1:].reshape(-1)
 
     def step():
         with torch.autocast("cpu", dtype=torch.bfloat16, enabled=o["precision"] == "bf16"):
-            loss = F.cross_entropy(model(inputs).view(-1, o["vocab"]), targets)
+            loss = F.cross_entropy(forward(inputs).view(-1, o["vocab"]), targets)
         adamw.zero_grad(set_to_none=True)
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -224,8 +232,8 @@ def main():
 
     for _ in range(3):
         step()
-    print(json.dumps(dict(device=f"torch {torch.__version__}", parameters=sum(p.numel() for p in model.parameters()),
-                          blas=libraries())), flush=True)
+    print(json.dumps(dict(device=f"torch {torch.__version__}" + ", compiled" * o["compiled"], blas=libraries(),
+                          parameters=sum(p.numel() for p in model.parameters()))), flush=True)
     for line in sys.stdin:
         end, times = time.perf_counter() + float(line.split()[1]), []
         while not times or time.perf_counter() < end:

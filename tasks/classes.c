@@ -47,11 +47,13 @@ static enum pw_token_class class_of_token(const struct pw_vocab *v, int token)
     return v->pieces == PW_PIECES_TOKENS ? class_of_piece(v->tokenizer, token) : class_of(v->words[token]);
 }
 
-/* Returns the last token of a task's prompts; -1: they differ, or have it in other places, too (needle). */
+/* Returns the last token of a task's prompts; -1: they differ, or can have it in other places, too. */
 static int last_of(const struct pw_taskset *set, int t)
 {
     const struct pw_task_use *use = &set->use[t];
     int lo = pw_task_train(use).lo, hi = pw_task_train(use).hi, found = -1;
+    if (use->task->last_recurs)
+        return -1;
     for (int i = 0; i < TRIED; i++) {
         int length = lo + (hi - lo) * i / TRIED, most = pw_taskset_tokens_at(set, t, length);
         struct pw_sample x = {.tokens = pw_alloc((size_t)most, sizeof(int)), .cap = most};

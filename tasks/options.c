@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#define MOST_TASKS 16
+#define MOST_TASKS 24
 #define MOST_ROWS  16
 
 static const char *const text_styles[] = {"short", "paper", "appendix", NULL};

@@ -161,6 +161,9 @@ struct pw_task {
     double (*chance)(const void *opts, int length); /* exact match of guessing in the right format; NULL: 0 */
     /* The answer is one token without an end mark, so the model reads the prompt alone. */
     bool one_token;
+    /* A prompt can have the token that ends it earlier, too, so that token is not of class
+     * PW_TOKEN_LAST. */
+    bool last_recurs;
     /* For running text, NULL otherwise. Such a task is alone in its set, and has neither payload nor read.
      * window writes the tokens of an item to tokens [length + 1], and returns their number. cut writes the
      * first max tokens of a typed prompt, which can be longer than any sample, and returns the number of all

@@ -4,7 +4,7 @@
 
 extern const struct pw_task pw_task_sort, pw_task_copy, pw_task_lego, pw_task_reverse, pw_task_addition,
     pw_task_summation, pw_task_parity, pw_task_polynomial, pw_task_scan, pw_task_pcfg, pw_task_session,
-    pw_task_needle, pw_task_file, pw_task_text, pw_task_ids;
+    pw_task_needle, pw_task_flipflop, pw_task_recall, pw_task_file, pw_task_text, pw_task_ids;
 
 /* clang-format off */
 const struct pw_task *const pw_tasks[] = {
@@ -20,6 +20,8 @@ const struct pw_task *const pw_tasks[] = {
     &pw_task_pcfg,
     &pw_task_session,
     &pw_task_needle,
+    &pw_task_flipflop,
+    &pw_task_recall,
     &pw_task_file,
     &pw_task_text,
     &pw_task_ids,

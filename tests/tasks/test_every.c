@@ -64,6 +64,7 @@ static void each_once(void **state)
         {"addition lengths=1 test=2", 100 + 8100 + 2 * 900},
         {"polynomial lengths=1 test=2", 140 + 3920},
         {"session alphabet=6 lengths=1..3 test=5", 6 + 30 + 120 + 720},
+        {"flipflop lengths=2..3 test=5", 2 + 10 + 250},
         {"scan", 20910},
         {"scan text=paper lengths=1..22", 20910},
         {"scan lengths=1..5 test=6..7", 6 + 88 + 398 + 860 + 1184 + 1178 + 1104},

@@ -11,7 +11,8 @@
 #include "tasks/task.h"
 
 #define TASKS                                                                                                \
-    "sort copy lego reverse addition summation parity polynomial scan pcfg session needle file text ids"
+    "sort copy lego reverse addition summation parity polynomial scan pcfg session needle flipflop recall "  \
+    "file text ids"
 
 static void assert_range(struct pw_range r, int lo, int hi)
 {

@@ -36,6 +36,8 @@ const struct pw_command pw_cmd_prompt = {
               "  prompt scan walk left twice after run\n"
               "  prompt pcfg append reverse A1 A2 , A3 A4\n"
               "  prompt session 3 1 4 0 5\n"
+              "  prompt flipflop w 1 i 0 w 0 i 1 r\n"
+              "  prompt recall c 9 k 8 j 3 ? k\n"
               "path=FILE reads TEXT from a file, for prompts that are longer than a line. A final newline is "
               "left out. The prompt and its answer must fit into the model's context.",
     .where = PW_AT_LAB,

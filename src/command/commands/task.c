@@ -48,6 +48,8 @@ const struct pw_command pw_cmd_task = {
         "  scan                                         commands into actions; lengths=1..25, or 1..22\n"
         "  pcfg        tokens=N answer=N                functions of strings; lengths count the functions\n"
         "  session     by=first|last|both at=K          the next item, by position; for model causal=off\n"
+        "  flipflop    ignored=PERCENT                  the bit that was written last\n"
+        "  recall      values=N                         the value that follows a key\n"
         "  file        path=F skip=N                    your own lines: prompt, TAB, answer; one in ten is\n"
         "                 held out. Lengths count the prompt's words, without the first N\n"
         "  text        path=FILE|FOLDER tokens=bytes|chars|TOKENIZER.json|MODEL.gguf   running text:\n"
