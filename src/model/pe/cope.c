@@ -1,6 +1,6 @@
-/* cope.c - contextual position encoding (Golovneva et al. 2024, section 4). A query counts the keys that
- * matter to it: each key l has a gate on its score s, and the position of key j is the sum of the gates from
- * it to the query i:
+/* cope.c - contextual position encoding (Golovneva et al. 2024, arXiv 2405.18719). A query counts the keys
+ * that matter to it: each key l has a gate on its score s, and the position of key j is the sum of the gates
+ * from it to the query i:
  *
  *     g(i,l) = sigmoid(s_il)        p(i,j) = min(sum over l = j..i of g(i,l), npos - 1)
  *     score(i,j) = s_ij + (1 - w) q_i . e[f] + w q_i . e[f + 1]        f = floor(p), w = p - f
@@ -47,7 +47,7 @@ static int params(const void *opts, const struct pw_config *cfg, struct pw_pe_pa
 const struct pw_pe pw_pe_cope = {
     .name = "cope",
     .summary = "a query counts the keys that its gates let through, and adds a learned part for each count",
-    .source = "Golovneva et al. 2024, section 4",
+    .source = "Golovneva et al. 2024, arXiv 2405.18719",
     .aliases = {"contextual"},
     .opts = opts_table,
     .opts_size = sizeof(struct options),
