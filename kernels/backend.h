@@ -42,7 +42,7 @@
 extern "C" {
 #endif
 
-#define PW_BACKEND_ABI 25
+#define PW_BACKEND_ABI 27
 /* Increases when the same commands give different bits than before. A session records it. */
 #define PW_BITS 1
 
@@ -235,6 +235,8 @@ struct pw_backend_ops {
                    int R);
     /* Scores before the softmax, as in struct pw_maps: out = f(scale*(q.k (+ q.a)) (+ bias) (+ (t_i - t_j))),
      * where a is the relative key of the pair, t are a->terms of its rows, and f is a->score if there is one.
+     * Slopes (struct pw_made) are added before f: the exact difference of the ids, as a float, times the
+     * rounded sum of both slopes.
      * For inspection; the same bits as inside attention_fwd. */
     void (*scores)(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a, const int *pos,
                    const struct pw_seqs *s);
@@ -283,6 +285,9 @@ struct pw_backend_ops {
      * ascending. The row's own sum of dS over its keys belongs to it, too. It is 0, because a softmax does
      * not change with a constant that is added to all scores of a query, and so it is left out.
      *
+     * Slopes: d_slopes[i][h] of a query is the sum of dS times the difference of ids by lanes over key index,
+     * and d_slopes[j][H + h] of a key the chain of the same over queries.
+     *
      * SCAN_STICK: with t = P*dP, sum begins with t of the query's own key. For each earlier key, ascending,
      * sum = sum + t, and dS = t - sigmoid(s) * sum. dS of its own key is 0.
      *
@@ -325,6 +330,18 @@ struct pw_backend_ops {
      * otherwise, with q = 1 / (1 + e). */
     void (*terms_bwd)(struct pw_ctx *c, float *dg, const float *dy, const float *g, enum pw_terms kind, int H,
                       const struct pw_seqs *s);
+
+    /* ---- slopes of rows (struct pw_slopes). y [R,2H] from q and k in qkv. A direction u has the length |u|,
+     * a sum of squares by lanes, inv = 1 / max(|u|, eps) and unit = u * inv. Let t be the sum by lanes of x
+     * and unit: of q and its direction, and of k and that of keys. Then y = softplus(t * (1 / sqrt(D))) * w,
+     * with w = softplus(omega[h]) * slope[h], and softplus(x) = -f(-x) with f of terms_fwd. */
+    void (*slopes_fwd)(struct pw_ctx *c, float *y, const float *qkv, const struct pw_slopes *s, int R);
+    /* Adds to dqkv, and to d: chains over rows, q before k in a row. With s = sigmoid(t * (1 / sqrt(D))) and
+     * g = ((dy * w) * s) * (1 / sqrt(D)): to dx the product of g and unit, to the direction that of g * inv
+     * and x - t * unit, and to omega that of dy * softplus(..) and sigmoid(omega[h]) * slope[h], each by
+     * fmaf. */
+    void (*slopes_bwd)(struct pw_ctx *c, float *dqkv, const struct pw_slopes_grad *d, const float *dy,
+                       const float *qkv, const struct pw_slopes *s, int R);
 
     /* Replace the output of head h in every row of z [R,HD] by row pos[r] of table [P,D], or by zeros if
      * table is NULL. Other heads keep their bits. Used for ablation (the backward pass is zeros), and with H

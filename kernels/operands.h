@@ -113,6 +113,16 @@ struct pw_turn_grad {
 /* Largest P of a dense bias: the kernels index the entries of a head with int. */
 enum { PW_DENSE_MOST = 1 << 15 };
 
+/* Numbers that an encoding makes of the q and k of each row before attention, with their gradients, which
+ * attention_bwd SETS; other operations ignore those. A pair is NULL if absent.
+ *
+ * slopes [R,2H]: (id of key - id of query) * (slopes[query][h] + slopes[key][H + h]) is added to a score. In
+ * attention_cached it has the T+R rows of the sequence. Not with a function of scores. */
+struct pw_made {
+    const float *slopes;
+    float *d_slopes;
+};
+
 /* A scan over the keys of a query, from the query's own key backwards, that reads the finished scores s
  * (kernels/backend.h has its arithmetic and order). It needs the causal mask, and excludes bias, keys, score
  * and terms of struct pw_attn. The order of the rows is the order of positions. */
@@ -158,6 +168,8 @@ struct pw_attn {
      * the rows of qkv; of attention_cached [T+R,H] for all rows of the sequence. Always NULL with a function
      * of scores. */
     const float *terms;
+    /* Numbers that the encoding makes of q and k; NULL: none. */
+    const struct pw_made *made;
     struct pw_scan scan; /* only if the table has `scans` */
 };
 
@@ -165,6 +177,22 @@ struct pw_attn {
  * normed input. Terms are running sums over the rows of a sequence, and scores take their differences (struct
  * pw_attn). LOG_SIGMOID: sums of ln sigmoid(g). */
 enum pw_terms { PW_TERMS_NONE, PW_TERMS_LOG_SIGMOID };
+
+/* How slopes are made of q and k (slopes_fwd). Each head has a learned direction for queries and one for
+ * keys, and a factor, softplus(omega) times a fixed slope. */
+enum { PW_SLOPES_MOST = 128 };
+struct pw_slopes {
+    int heads, head_width;       /* H, at most PW_SLOPES_MOST; D */
+    const float *omega;          /* [H] */
+    const float *query, *key;    /* [H,D]; NULL: slopes of this part are 0 */
+    float slope[PW_SLOPES_MOST]; /* of each head */
+};
+#define PW_SLOPES_EPS 1e-6f /* least length by which a direction is divided */
+
+/* Gradients of what is learned of slopes, with its shapes; NULL where that is NULL. */
+struct pw_slopes_grad {
+    float *omega, *query, *key;
+};
 
 /* Number of bias entries of one head. */
 static inline size_t pw_bias_entries(bool dense, int P)

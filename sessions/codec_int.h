@@ -99,7 +99,7 @@ bool pw_field_owns(const struct pw_field *f);
 
 /* ---- codec_looks.c: tables of events that show the inside of a model */
 #define PW_LOOK_FIELDS      19
-#define PW_ATTENTION_FIELDS 33
+#define PW_ATTENTION_FIELDS 36
 #define PW_TABLE_FIELDS     55
 extern const struct pw_field pw_look_fields[PW_LOOK_FIELDS];
 extern const struct pw_field pw_attention_fields[PW_ATTENTION_FIELDS];

@@ -94,6 +94,9 @@ const struct pw_field pw_attention_fields[PW_ATTENTION_FIELDS] = {
     RANGE(29, side, 0, FAR),
     MAYBE(30, pooled, ALL, OF(layers), OF(heads), OF(side), OF(side)),
     MAYBE(31, map, ALL, OF(T), OF(T)),
+    ANY(32, gates),
+    MAYBE(33, gate, ALL, OF(T), OF(T)),
+    MAYBE(34, gate_values, ALL, OF(heads), OF(T)),
     ANY(35, rests),
     MAYBE(36, positions, ALL, OF(T), OF(T)),
 };

@@ -28,6 +28,13 @@ V_INLINE v16 finish_score(v16 s, v16 scale, const float *bias, const float *term
     return v_select(seen, s, v_set(-INFINITY)); /* exp makes it an exact zero */
 }
 
+/* Add the slopes of query i and keys j .. j+15 to their scores. A score of -inf stays. */
+V_INLINE v16 add_slopes(const struct pw_head *hd, v16 s, int i, int j)
+{
+    v16 both = v_add(v_set(pw_query_slope(hd, i)), v_load(hd->slopes + j));
+    return v_add(s, v_mul(v_sub(v_load(hd->place + j), v_set(hd->place[i])), both));
+}
+
 /* Apply the function of scores to the keys of query i. slope [Tp] (NULL: not wanted) receives derivatives. */
 static __attribute__((noinline)) float apply_function(const struct pw_head *hd, float *row, float *slope,
                                                       int i, int keys)
@@ -59,6 +66,8 @@ static void score_block(const struct pw_head *hd, float *s, float *slope, float 
         for (int j = 0; j < cols; j += 16) {
             const float *b = bias != NULL ? bias + j : NULL, *t = hd->terms != NULL ? hd->terms + j : NULL;
             v16 v = finish_score(v_load(row + j), scale, b, t, term, pw_attn_seen_lanes(own - j));
+            if (hd->slopes != NULL)
+                v = add_slopes(hd, v, i + r, j);
             most = v_max(v, most);
             v_store(row + j, v);
         }
@@ -367,6 +376,7 @@ static void cached_head(struct pw_ctx *c, void *arg, int h)
     hd.bias = p + f->bias;
     hd.terms = pw_terms_room(a, hd.bias, hd.Tp);
     struct pw_context places = f->places;
+    pw_slopes_room(&hd);
     x.dots = p + f->relative;
     PW_OP(context_room)(&places, p + f->context);
     for (size_t r = 0; r < (size_t)R; r++)

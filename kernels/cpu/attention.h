@@ -20,6 +20,8 @@ struct pw_head {
     int h, T, Tp, D, Dp;
     bool in_order; /* position ids ascend by one */
     float *terms;  /* [Tp] the head's terms of all rows; NULL: none */
+    /* [Tp] the slopes of all keys, and all position ids as floats; NULL: none */
+    float *slopes, *place;
     /* Scratch [2*Tp+16]: the bias of distance T-1-y at index y (in_order), or the bias of one query's
      * keys. */
     float *bias;
@@ -36,25 +38,40 @@ static inline int pw_keys_before(const struct pw_head *hd, int i)
     return hd->a->causal ? i : hd->T;
 }
 
-/* ---- attention_bias.c. Scratch for a bias by distance, then for the head's terms, in floats. */
+/* ---- attention_bias.c. Scratch for a bias by distance, then for the head's terms, then for slopes and ids
+ * of keys, in floats. */
 static inline size_t pw_terms_at(int Tp)
 {
     return 2 * (size_t)Tp + 16;
 }
 static inline size_t pw_bias_floats(int Tp)
 {
-    return pw_terms_at(Tp) + (size_t)Tp;
+    return pw_terms_at(Tp) + 3 * (size_t)Tp;
 }
 /* Return the place of the terms in this scratch; NULL: there are none. */
 static inline float *pw_terms_room(const struct pw_attn *a, float *bias, int Tp)
 {
     return a->terms != NULL && bias != NULL ? bias + pw_terms_at(Tp) : NULL;
 }
+/* Set the places of slopes and ids in this scratch; NULL: there are none. */
+static inline void pw_slopes_room(struct pw_head *hd)
+{
+    bool some = hd->a->made != NULL && hd->a->made->slopes != NULL && hd->bias != NULL;
+    hd->slopes = some ? hd->bias + pw_terms_at(hd->Tp) + hd->Tp : NULL;
+    hd->place = some ? hd->slopes + hd->Tp : NULL;
+}
+/* Return the slope of query i. */
+static inline float pw_query_slope(const struct pw_head *hd, int i)
+{
+    return hd->a->made->slopes[(size_t)(hd->base + i) * 2 * (size_t)hd->a->heads + (size_t)hd->h];
+}
 void PW_OP(head_bias_load)(const struct pw_head *hd); /* once per head */
 /* Return the bias of query i on keys 0..n-1, or NULL if there is no bias. Entries from n on are undefined. */
 const float *PW_OP(head_bias_row)(const struct pw_head *hd, int i, int n);
 /* Set d_terms of the head's rows, H numbers apart, from ds [T,Tp]. It overwrites hd->terms. */
 void PW_OP(head_terms_grad)(const struct pw_head *hd, float *d_terms, const float *ds);
+/* Set d_slopes of the head's rows, 2H numbers apart, from ds [T,Tp]. */
+void PW_OP(head_slopes_grad)(const struct pw_head *hd, float *d_slopes, const float *ds);
 /* Add ds [T,Tp] to the bias gradient, queries ascending. Call it when no bias row is needed any more. */
 void PW_OP(head_bias_grad)(const struct pw_head *hd, float *d_bias, const float *ds);
 

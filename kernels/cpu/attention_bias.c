@@ -1,5 +1,5 @@
-/* attention_bias.c - the bias of a head's scores, by distance or dense, the head's terms, and their
- * gradients.
+/* attention_bias.c - the bias of a head's scores, by distance or dense, the head's terms and slopes, and
+ * their gradients.
  *
  * If position ids ascend by one, the biases of a query's keys are contiguous in a dense bias. For a bias by
  * distance they become contiguous when the needed range is reversed into scratch. */
@@ -27,8 +27,20 @@ static void load_terms(const struct pw_head *hd)
         hd->terms[j] = j < hd->T ? terms[(size_t)j * H] : 0.0f;
 }
 
+static void load_slopes(const struct pw_head *hd)
+{
+    size_t H = (size_t)hd->a->heads;
+    const float *slopes = hd->a->made->slopes + (size_t)hd->base * 2 * H + H + (size_t)hd->h;
+    for (int j = 0; j < hd->Tp; j++) {
+        hd->slopes[j] = j < hd->T ? slopes[(size_t)j * 2 * H] : 0.0f;
+        hd->place[j] = j < hd->T ? (float)hd->pos[j] : 0.0f;
+    }
+}
+
 void PW_OP(head_bias_load)(const struct pw_head *hd)
 {
+    if (hd->slopes != NULL)
+        load_slopes(hd);
     if (hd->terms != NULL)
         load_terms(hd);
     if (hd->a->bias == NULL || hd->a->dense || !hd->in_order)
@@ -103,6 +115,28 @@ void PW_OP(head_terms_grad)(const struct pw_head *hd, float *d_terms, const floa
     d_terms += (size_t)hd->base * H + hd->h;
     for (int j = 0; j < hd->T; j++)
         d_terms[(size_t)j * H] = hd->terms[j];
+}
+
+void PW_OP(head_slopes_grad)(const struct pw_head *hd, float *d_slopes, const float *ds)
+{
+    size_t H = (size_t)hd->a->heads, Tp = (size_t)hd->Tp;
+    float sums[16];
+    d_slopes += (size_t)hd->base * 2 * H + (size_t)hd->h;
+    for (int i = 0; i < hd->T; i++) {
+        v16 sum = v_zero(), here = v_set(hd->place[i]);
+        int keys = pw_keys_before(hd, i + 1);
+        for (int j = 0; j < keys; j += 16)
+            sum = v_fma(v_load(ds + (size_t)i * Tp + j), v_sub(v_load(hd->place + j), here), sum);
+        d_slopes[(size_t)i * 2 * H] = v_tree(sum);
+    }
+    for (int j = 0; j < hd->T; j += 16) {
+        v16 sum = v_zero(), there = v_load(hd->place + j);
+        for (int i = hd->a->causal ? j : 0; i < hd->T; i++)
+            sum = v_fma(v_load(ds + (size_t)i * Tp + j), v_sub(there, v_set(hd->place[i])), sum);
+        v_store(sums, sum);
+        for (int k = 0; k < 16 && j + k < hd->T; k++)
+            d_slopes[(size_t)(j + k) * 2 * H + H] = sums[k];
+    }
 }
 
 void PW_OP(head_bias_grad)(const struct pw_head *hd, float *d_bias, const float *ds)

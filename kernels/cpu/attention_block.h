@@ -66,7 +66,8 @@ static inline struct pw_head pw_attn_head_of(const float *qkv, const float *qk, 
     hd.Tp = pw_to_16(T);
     hd.Dp = pw_to_16(D);
     hd.terms = pw_terms_room(a, bias, hd.Tp);
-    if (a->bias == NULL && a->keys == NULL && a->score == NULL)
+    pw_slopes_room(&hd);
+    if (a->bias == NULL && a->keys == NULL && a->score == NULL && hd.slopes == NULL)
         return hd;
     hd.pos = pos + base;
     hd.in_order = pw_attn_ascending(hd.pos, T);

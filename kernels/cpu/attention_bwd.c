@@ -121,6 +121,10 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
                 PW_OP(head_terms_grad)(&hd, d_terms, ds);
             if (a->scan.kind == PW_SCAN_CONTEXT)
                 PW_OP(context_rows)(&places, &hd, dq, d_keys, q);
+            if (hd.slopes != NULL) {
+                PW_OP(head_bias_load)(&hd);
+                PW_OP(head_slopes_grad)(&hd, a->made->d_slopes, ds);
+            }
             if (d_keys != NULL && a->keys != NULL)
                 PW_OP(relative_dkeys)(&x, &hd, d_keys, q);
             save += (size_t)hd.T * Tp;

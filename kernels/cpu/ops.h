@@ -63,6 +63,9 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
                           const struct pw_attn *a, const int *pos, const struct pw_seqs *s);
 void PW_OP(terms_fwd)(struct pw_ctx *c, float *y, const float *g, const float *before, enum pw_terms kind,
                       int H, const struct pw_seqs *s, int R);
+void PW_OP(slopes_fwd)(struct pw_ctx *c, float *y, const float *qkv, const struct pw_slopes *s, int R);
+void PW_OP(slopes_bwd)(struct pw_ctx *c, float *dqkv, const struct pw_slopes_grad *d, const float *dy,
+                       const float *qkv, const struct pw_slopes *s, int R);
 void PW_OP(terms_bwd)(struct pw_ctx *c, float *dg, const float *dy, const float *g, enum pw_terms kind, int H,
                       const struct pw_seqs *s);
 void PW_OP(put_head)(struct pw_ctx *c, float *z, const float *table, const int *pos, int h, int H, int D,

@@ -21,6 +21,7 @@ struct pw_attend {
     struct pw_mask mask;          /* dropout of the probabilities; key NULL: none */
     const struct pw_score *score; /* the function of scores; NULL: none */
     const float *terms;           /* [R,H] terms of rows; NULL: none */
+    const float *slopes;          /* [R,2H] slopes of rows; NULL: none */
     size_t rows;                  /* R */
     int n, longest, heads, D, table, reach, key_rows;
     size_t bias_head; /* bias entries of one head */
@@ -41,7 +42,9 @@ static inline struct pw_attend pw_attend_of(const float *qkv, const struct pw_at
     struct pw_attend at = {};
     assert(a->turn == NULL || a->keys == NULL);
     at.qkv = qkv;
-    at.pos = a->bias != NULL || a->keys != NULL || a->turn != NULL || a->score != NULL ? pos : NULL;
+    at.pos = a->bias != NULL || a->keys != NULL || a->turn != NULL || a->score != NULL || a->made != NULL
+                 ? pos
+                 : NULL;
     at.start = s->start;
     at.bias = a->bias != NULL && !a->dense ? a->bias + a->table - 1 : a->bias;
     at.bias_head = pw_bias_entries(a->dense, a->table);
@@ -51,6 +54,7 @@ static inline struct pw_attend pw_attend_of(const float *qkv, const struct pw_at
     at.mask = pw_mask_of(a->drop);
     at.score = a->score;
     at.terms = a->terms;
+    at.slopes = a->made != NULL ? a->made->slopes : NULL;
     at.rows = (size_t)s->rows;
     at.n = s->n;
     at.longest = s->longest;

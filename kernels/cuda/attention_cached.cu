@@ -34,6 +34,7 @@ static __global__ void attend_cached(float *z, float *prob, const float *cache, 
         float slope,
             score = pw_dev_score(a, pw_dev_match(a, q, k + (size_t)j * 2 * C, query - key), bias, key);
         score = pw_dev_add_terms(a, h, (size_t)i, (size_t)j, score);
+        score = pw_dev_add_slopes(a, h, (size_t)i, (size_t)j, score);
         prob[j] = pw_dev_finish(a, h, query, key, score, &slope);
     }
     __syncthreads();

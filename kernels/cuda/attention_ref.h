@@ -44,6 +44,17 @@ __device__ __forceinline__ float pw_dev_add_terms(const struct pw_attend &a, int
     return a.terms != NULL ? v + (a.terms[query * H + (size_t)h] - a.terms[key * H + (size_t)h]) : v;
 }
 
+/* Adds the difference of the position ids of a key and a query times both slopes, if there are slopes. */
+__device__ __forceinline__ float pw_dev_add_slopes(const struct pw_attend &a, int h, size_t query, size_t key,
+                                                   float v)
+{
+    size_t H = (size_t)a.heads;
+    if (a.slopes == NULL)
+        return v;
+    float both = a.slopes[query * 2 * H + (size_t)h] + a.slopes[key * 2 * H + H + (size_t)h];
+    return v + (float)pw_dev_distance(a, key, query) * both;
+}
+
 /* The function of scores, if there is one, of head h at a finished score; *slope receives its derivative. */
 __device__ __forceinline__ float pw_dev_finish(const struct pw_attend &a, int h, int query, int key, float v,
                                                float *slope)

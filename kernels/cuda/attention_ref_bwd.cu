@@ -43,9 +43,44 @@ static __device__ __forceinline__ void sum_by_row(float *sums, const float *ds, 
     }
 }
 
+/* Returns the gradient of the slope of this place's query, in every lane. ds: its dS. */
+static __device__ __forceinline__ float slope_of_query(const float *ds, const struct pw_attend &a,
+                                                       const struct pw_place &p, int keys)
+{
+    int lane = (int)(threadIdx.x % 32);
+    float sum = 0.0f;
+    for (int first = 0; first < keys; first += 32) {
+        int j = first + lane;
+        float d = j < keys ? ds[j] : 0.0f;
+        float apart = j < keys ? (float)pw_dev_distance(a, (size_t)(p.base + j), p.r) : 0.0f;
+        sum = fmaf(d, apart, sum);
+        float other = __shfl_xor_sync(PW_ALL_LANES, d, 16), at16 = __shfl_xor_sync(PW_ALL_LANES, apart, 16);
+        sum = fmaf(other, at16, sum);
+    }
+    return pw_dev_total(sum);
+}
+
+/* Returns the gradient of the slope of this place's key, in every lane: a chain over queries from .. T-1. ds:
+ * of the first query and this key. */
+static __device__ __forceinline__ float slope_of_key(const float *ds, const struct pw_attend &a,
+                                                     const struct pw_place &p, int from)
+{
+    int lane = (int)(threadIdx.x % 32);
+    float sum = 0.0f;
+    for (int first = from; first < p.T; first += 32) {
+        bool in = first + lane < p.T;
+        size_t i = (size_t)(first + lane);
+        float d = in ? ds[i * (size_t)a.longest] : 0.0f;
+        float apart = in ? (float)pw_dev_distance(a, p.r, (size_t)p.base + i) : 0.0f;
+        for (int m = 0; m < 32 && first + m < p.T; m++)
+            sum = fmaf(__shfl_sync(PW_ALL_LANES, d, m), __shfl_sync(PW_ALL_LANES, apart, m), sum);
+    }
+    return sum;
+}
+
 /* by_row [R,H,key_rows]; not used without relative keys. */
-static __global__ void bwd_queries(float *dqkv, float *ds, float *by_row, const float *dz, const float *save,
-                                   struct pw_attend a, const size_t *at)
+static __global__ void bwd_queries(float *dqkv, float *d_slopes, float *ds, float *by_row, const float *dz,
+                                   const float *save, struct pw_attend a, const size_t *at)
 {
     PW_SHARED(float, weights, [PW_WARPS][32]);
     struct pw_place p;
@@ -83,6 +118,11 @@ static __global__ void bwd_queries(float *dqkv, float *ds, float *by_row, const 
             dq, [&](int r) { return by_row[r]; }, a.keys, (size_t)a.D, 0, a.key_rows, a.D, shared);
     }
     pw_dev_store_sum(dqkv + p.r * w + column, dq, a.D, a.scale);
+    if (d_slopes == NULL)
+        return;
+    float slope = slope_of_query(ds, a, p, keys);
+    if (lane == 0)
+        d_slopes[p.r * 2 * (size_t)a.heads + (size_t)p.h] = slope;
 }
 
 /* d_keys [key_rows,D]: one thread per entry, with one chain. */
@@ -113,9 +153,9 @@ static __device__ __forceinline__ float minus_sum(const float *ds, size_t stride
     return 0.0f - sum;
 }
 
-/* d_terms [R,H], or NULL. */
-static __global__ void bwd_keys(float *dqkv, float *d_terms, const float *ds, const float *dz,
-                                const float *save, struct pw_attend a, const size_t *at)
+/* d_terms [R,H] and d_slopes [R,2H], or NULL. */
+static __global__ void bwd_keys(float *dqkv, float *d_terms, float *d_slopes, const float *ds,
+                                const float *dz, const float *save, struct pw_attend a, const size_t *at)
 {
     PW_SHARED(float, weights, [PW_WARPS][32]);
     struct pw_place p;
@@ -134,6 +174,11 @@ static __global__ void bwd_keys(float *dqkv, float *d_terms, const float *ds, co
     pw_dev_weighted(
         dk, [&](int i) { return ds[(size_t)i * (size_t)a.longest]; }, q, w, from, p.T, a.D, a.scale, shared);
     pw_dev_weighted(dv, weight, g, C, from, p.T, a.D, 1.0f, shared);
+    if (d_slopes != NULL) {
+        float slope = slope_of_key(ds, a, p, from);
+        if (threadIdx.x % 32 == 0)
+            d_slopes[(p.r * 2 + 1) * (size_t)a.heads + (size_t)p.h] = slope;
+    }
     if (d_terms == NULL)
         return;
     float sum = minus_sum(ds, (size_t)a.longest, from, p.T);
@@ -160,11 +205,14 @@ cudaError_t pw_cuda_attention_bwd_ref(cudaStream_t s, float *dqkv, float *d_bias
     dim3 blocks(pw_blocks(all.rows * (size_t)a->heads, PW_WARPS));
     float *by_row = ds + all.rows * (size_t)all.heads * (size_t)all.longest;
     int *index = (int *)(by_row + pw_relative_floats(all));
+    float *d_slopes = a->made != NULL ? a->made->d_slopes : NULL;
     cudaError_t e = pw_attention_maps(s, at, seqs);
     if (e == cudaSuccess)
-        e = PW_LAUNCH(bwd_queries, blocks, dim3(PW_THREADS), 0, s, dqkv, ds, by_row, dz, save, all, at);
+        e = PW_LAUNCH(bwd_queries, blocks, dim3(PW_THREADS), 0, s, dqkv, d_slopes, ds, by_row, dz, save, all,
+                      at);
     if (e == cudaSuccess)
-        e = PW_LAUNCH(bwd_keys, blocks, dim3(PW_THREADS), 0, s, dqkv, d_terms, ds, dz, save, all, at);
+        e = PW_LAUNCH(bwd_keys, blocks, dim3(PW_THREADS), 0, s, dqkv, d_terms, d_slopes, ds, dz, save, all,
+                      at);
     if (e == cudaSuccess && d_keys != NULL)
         e = PW_LAUNCH(bwd_relative, dim3(pw_blocks((size_t)all.key_rows * (size_t)a->head_width, PW_THREADS)),
                       dim3(PW_THREADS), 0, s, d_keys, by_row, all);

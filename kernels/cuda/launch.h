@@ -163,6 +163,12 @@ cudaError_t pw_cuda_terms_fwd(cudaStream_t s, float *y, const float *g, const fl
 cudaError_t pw_cuda_terms_bwd(cudaStream_t s, float *dg, const float *dy, const float *g, enum pw_terms kind,
                               int H, const struct pw_seqs *seqs);
 
+/* ---- slopes.cu. room: pw_cuda_slopes_bwd_floats. */
+cudaError_t pw_cuda_slopes_fwd(cudaStream_t s, float *y, const float *qkv, const struct pw_slopes *p, int R);
+size_t pw_cuda_slopes_bwd_floats(const struct pw_slopes *p, int R);
+cudaError_t pw_cuda_slopes_bwd(cudaStream_t s, float *dqkv, const struct pw_slopes_grad *d, const float *dy,
+                               const float *qkv, const struct pw_slopes *p, int R, float *room);
+
 /* ---- put_head.cu, gather.cu, fire.cu, loss.cu, elementwise.cu, dropout.cu. rounded: dx, d_logits or y as
  * bf16, or NULL. In dropout y may be NULL if rounded is not. */
 cudaError_t pw_cuda_put_head(cudaStream_t s, float *z, const float *table, const int *pos, int h, int H,

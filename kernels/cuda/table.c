@@ -147,6 +147,22 @@ static void terms_bwd(struct pw_ctx *c, float *dg, const float *dy, const float 
     PW_CUDA_DO(c, "terms_bwd", pw_cuda_terms_bwd(c->stream, dg, dy, g, kind, H, s));
 }
 
+static void slopes_fwd(struct pw_ctx *c, float *y, const float *qkv, const struct pw_slopes *s, int R)
+{
+    pw_cuda_writes(c, y);
+    PW_CUDA_DO(c, "slopes_fwd", pw_cuda_slopes_fwd(c->stream, y, qkv, s, R));
+}
+
+static void slopes_bwd(struct pw_ctx *c, float *dqkv, const struct pw_slopes_grad *d, const float *dy,
+                       const float *qkv, const struct pw_slopes *s, int R)
+{
+    float *room = pw_cuda_scratch(c, pw_cuda_slopes_bwd_floats(s, R) * sizeof *room);
+    pw_cuda_side_join(c->be); /* gradients may be zeroed there */
+    pw_cuda_writes(c, dqkv);
+    if (room != NULL)
+        PW_CUDA_DO(c, "slopes_bwd", pw_cuda_slopes_bwd(c->stream, dqkv, d, dy, qkv, s, R, room));
+}
+
 static void put_head(struct pw_ctx *c, float *z, const float *table, const int *pos, int h, int H, int D,
                      int R)
 {
@@ -282,10 +298,11 @@ static enum pw_code open_ref(struct pw_backend **be, int device, struct pw_err *
     .gate_fwd = gate_fwd, .gate_bwd = gate_bwd, .heads_fwd = heads_fwd, .heads_bwd = heads_bwd,              \
     .cap_fwd = cap_fwd, .cap_bwd = cap_bwd, .rotate = rotate, .turn_bwd = turn_bwd, .scores = scores,        \
     .attention_cached = attention_cached, .attn_cache_floats = attn_cache_floats, .terms_fwd = terms_fwd,    \
-    .terms_bwd = terms_bwd, .put_head = put_head, .gather_bias_fwd = gather_bias_fwd,                        \
-    .gather_bias_bwd = gather_bias_bwd, .fire_fwd = fire_fwd, .fire_bwd = fire_bwd, .expr_fwd = expr_fwd,    \
-    .expr_bwd = expr_bwd, .gather_rows = gather_rows, .scatter_rows = scatter_rows,                          \
-    .cross_entropy = cross_entropy, .softmax = softmax, .add = add, .dropout = dropout, .zero = zero
+    .terms_bwd = terms_bwd, .slopes_fwd = slopes_fwd, .slopes_bwd = slopes_bwd, .put_head = put_head,        \
+    .gather_bias_fwd = gather_bias_fwd, .gather_bias_bwd = gather_bias_bwd, .fire_fwd = fire_fwd,            \
+    .fire_bwd = fire_bwd, .expr_fwd = expr_fwd, .expr_bwd = expr_bwd, .gather_rows = gather_rows,            \
+    .scatter_rows = scatter_rows, .cross_entropy = cross_entropy, .softmax = softmax, .add = add,            \
+    .dropout = dropout, .zero = zero
 
 const struct pw_backend_ops pw_cuda_table_ref = {
     SHARED,

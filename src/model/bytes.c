@@ -67,6 +67,7 @@ static size_t beside(const struct pw_model *m, int batch, int T)
     const struct pw_pe *pe = m->pe.pe;
     static const float something; /* stands for a table; never read */
     static const struct pw_turn turn;
+    static const struct pw_made made = {.slopes = &something};
     int rows = pw_plan_rows(m, T, batch, true), QKV = 3 * cfg->heads * cfg->head_width, F = pw_up_rows(cfg);
     struct pw_attn attn = {
         .heads = cfg->heads,
@@ -78,6 +79,7 @@ static size_t beside(const struct pw_model *m, int batch, int T)
         .keys = pe->uses & PW_PE_KEYS ? &something : NULL,
         .reach = pe->uses & PW_PE_KEYS ? pe->reach(m->pe.o.bytes) : 0,
         .terms = pe->uses & PW_PE_TERMS ? &something : NULL,
+        .made = pe->uses & PW_PE_SLOPES ? &made : NULL,
         .turn = pe->uses & (PW_PE_ROTATION | PW_PE_GAIN) || m->pe.tune.logn > 0 ? &turn : NULL};
     struct pw_seqs seqs = {.n = rows / T + rows / 4 / T + 1, .rows = rows + rows / 4, .longest = T + T / 4};
 

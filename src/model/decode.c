@@ -42,6 +42,11 @@ static enum pw_code init(struct pw_decoder *d, struct pw_err *err)
         d->cache.terms = m->ops->alloc(m->be, (size_t)m->cfg.layers * cap * m->cfg.heads * sizeof(float));
     if (pw_has_terms(m) && d->cache.terms == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory for the terms of %d tokens", d->cache.cap);
+    if (pw_has_slopes(m))
+        d->cache.slopes =
+            m->ops->alloc(m->be, (size_t)m->cfg.layers * cap * 2 * m->cfg.heads * sizeof(float));
+    if (pw_has_slopes(m) && d->cache.slopes == NULL)
+        return pw_fail(err, PW_ENOMEM, "out of memory for the slopes of %d tokens", d->cache.cap);
     if (d->cache.mem == NULL || d->tokens == NULL || d->ids == NULL || d->order == NULL || d->rows == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory: the keys and values of %d tokens need %zu MiB",
                        d->cache.cap, floats * sizeof(float) >> 20);
@@ -77,6 +82,7 @@ void pw_decoder_destroy(struct pw_decoder *d)
     pw_work_free(d->m, &d->work);
     d->m->ops->free(d->m->be, d->cache.mem);
     d->m->ops->free(d->m->be, d->cache.terms);
+    d->m->ops->free(d->m->be, d->cache.slopes);
     d->m->ops->free(d->m->be, d->ids);
     d->m->ops->free(d->m->be, d->order);
     d->m->ops->free(d->m->be, d->pos);

@@ -79,9 +79,11 @@ size_t pw_model_save_floats(const struct pw_model *m, const int *start, int n_se
 {
     static const struct pw_score some; /* its address alone matters, like that of term */
     static const float term;
+    static const struct pw_made made = {.slopes = &term};
     struct pw_attn a = {.heads = m->cfg.heads,
                         .score = m->pe.pe->uses & PW_PE_SCORE ? &some : NULL,
                         .terms = pw_has_terms(m) ? &term : NULL,
+                        .made = pw_has_slopes(m) ? &made : NULL,
                         .scan = {.kind = m->pe.pe->scan}};
     return m->ops->attn_save_floats(&a, start, n_seqs);
 }
@@ -165,6 +167,7 @@ static void tap_maps(const struct pw_model *m, struct pw_ctx *c, struct pw_maps 
     plain->bias = plain->keys = NULL;
     plain->score = NULL;
     plain->terms = NULL;
+    plain->made = NULL;
     plain->scan = (struct pw_scan){.kind = PW_SCAN_NONE};
     plain->turn = scaled->gain != NULL ? scaled : NULL;
     if (tap->rows.each != NULL)
@@ -182,11 +185,13 @@ static void attention(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, i
     const struct pw_tap *tap = r->tap;
     const struct pw_cache *cache = r->cache;
     struct pw_attn attn = pw_model_attn(m, l), plain;
+    struct pw_made made;
     struct pw_maps maps = {0};
     struct pw_turn scaled;
     struct pw_dropout d;
 
     pw_gates_forward(m, c, a, l, &attn, &r->seqs, cache, r->R);
+    pw_slopes_forward(m, c, a, l, &attn, &made, cache, r->R);
     if (tap != NULL)
         tap_maps(m, c, &maps, &plain, &scaled, &attn, a->qkv, l, r);
     attn.drop = drop(m, &d, l, PW_DROP_PROBS, r);
@@ -269,6 +274,8 @@ static struct pw_acts acts_of(const struct pw_model *m, const struct pw_work *w,
         a.z = tap->z + at * HD;
     if (tap != NULL && tap->mlp != NULL)
         a.hid = tap->mlp + at * m->cfg.ffn;
+    if (tap != NULL && tap->terms != NULL)
+        a.terms = tap->terms + at * m->cfg.heads;
     return a;
 }
 

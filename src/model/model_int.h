@@ -56,6 +56,7 @@ struct pw_acts {
     /* [R,(H+2K)D] the projection, and [R,H+K] statistics of its norms; NULL: the projection is qkv */
     float *raw, *raw_stat;
     float *gate, *terms; /* [R,H] projection and its terms (kernels/backend.h); NULL without */
+    float *slopes;       /* [R,2H] of an encoding with slopes; NULL without */
     float *z, *save;     /* [R,HD] outputs of the heads; saved state of the attention */
     float *mid;          /* [R,C] the stream after the attention */
     float *n2, *stat2;
@@ -80,6 +81,7 @@ struct pw_work {
     float *d_raw, *d_pre, *d_post, *d_n2;
     /* [R,H] gradients of the terms and of the gate; [R,C] that of its input; NULL without terms */
     float *d_terms, *d_gate, *d_gated;
+    float *d_slopes;       /* [R,2H]; NULL without slopes */
     float *low_x, *low_dy; /* [R,r] x A^T and dy B; NULL without adapters */
 };
 
@@ -131,6 +133,7 @@ struct pw_tap {
     float *resid; /* [L+1,T,C] */
     /* [L,T,3HD] [L,T,HD] [L,T,F], in place of a layer's activations; qkv is rotated at the end. */
     float *qkv, *z, *mlp;
+    float *terms;                       /* [L,T,H], likewise */
     float *row_resid, *row_z, *row_mlp; /* on the host: [L+1,C] [L,HD] [L,F] of row `row` */
     int row;
     bool whole; /* as in struct pw_inspection, like the patches */
@@ -150,6 +153,7 @@ struct pw_cache {
     float *mem;                   /* [L][layer] in the backend's own layout */
     size_t layer;                 /* floats per layer */
     float *terms;                 /* [L][cap,H] terms of the rows so far; NULL: the encoding has none */
+    float *slopes;                /* [L][cap,2H] slopes of the rows so far; NULL: the encoding has none */
     const int *order;             /* [cap] 0, 1, 2, ... on the backend */
     const int *pos;               /* [cap] position ids: order, or those of the encoding */
     const int *added[PW_PE_ADDS]; /* [cap] rows of the encoding's added tables */
@@ -448,6 +452,19 @@ void pw_gates_forward(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, i
  */
 void pw_gates_backward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_slot *to,
                        int l, const struct pw_seqs *seqs, float *dx, int R);
+
+/* ---- slopes.c: the slopes of an encoding that has them; without, nothing happens. */
+static inline bool pw_has_slopes(const struct pw_model *m)
+{
+    return (m->pe.pe->uses & PW_PE_SLOPES) != 0;
+}
+/* Computes the slopes of layer l's R rows from a->qkv, and sets *made and attn->made. With a cache they are
+ * kept there. */
+void pw_slopes_forward(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, int l, struct pw_attn *attn,
+                       struct pw_made *made, const struct pw_cache *cache, int R);
+/* Adds to the slot the gradients of layer l's directions and factors, and to w->d_qkv, from w->d_slopes. */
+void pw_slopes_backward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_slot *to,
+                        int l, int R);
 
 /* ---- ablate.c */
 /* Writes the replaced heads of layer l into z [R,HD]; with gradient, writes zeros into the gradient of z. */

@@ -9,6 +9,7 @@
 
 extern const struct pw_pe pw_pe_none, pw_pe_learned, pw_pe_sinusoidal, pw_pe_t5, pw_pe_alibi, pw_pe_rotary;
 extern const struct pw_pe pw_pe_clipped, pw_pe_shaw, pw_pe_fire, pw_pe_fox;
+extern const struct pw_pe pw_pe_grape;
 extern const struct pw_pe pw_pe_stickbreaking, pw_pe_cope;
 extern const struct pw_pe pw_pe_rspe, pw_pe_aspe, pw_pe_2dspe, pw_pe_dpe, pw_pe_ldpe, pw_pe_learned_reversed;
 
@@ -30,6 +31,7 @@ const struct pw_pe *const pw_pes[] = {
     &pw_pe_ldpe,
     &pw_pe_learned_reversed,
     &pw_pe_fox,
+    &pw_pe_grape,
     &pw_pe_stickbreaking,
     &pw_pe_cope,
     NULL,
@@ -51,8 +53,9 @@ const struct pw_pe *pw_pe_find(const char *name)
 enum pw_code pw_pe_check(const struct pw_pe_use_opts *use, const struct pw_config *cfg, struct pw_err *err)
 {
     if (use->pe->needs_mask && !cfg->causal)
-        return pw_fail(err, PW_EUSER, "%s: causal=off: it sums over earlier tokens, so it needs causal=on",
-                       use->pe->name);
+        return pw_fail(err, PW_EUSER, "%s: causal=off: %s, so it needs causal=on", use->pe->name,
+                       (use->pe->uses & PW_PE_SLOPES) != 0 ? "a later key would gain by its distance"
+                                                           : "it sums over earlier tokens");
     return use->pe->check != NULL ? use->pe->check(use->o.bytes, cfg, err) : PW_OK;
 }
 

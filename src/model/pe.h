@@ -37,8 +37,11 @@ enum pw_pe_use {
     PW_PE_GAIN = 32,    /* factor on each query */
     PW_PE_SCORE = 64,   /* function of each finished score */
     PW_PE_TERMS = 128,  /* terms of rows, whose difference is added to the score */
+    PW_PE_SLOPES = 512, /* slopes by distance that each query and key makes of its content */
     PW_PE_SCAN = 256,   /* a scan over the keys of a query */
     PW_PE_BIASES = PW_PE_BIAS | PW_PE_DENSE,
+    PW_PE_CONTENT =
+        PW_PE_TERMS | PW_PE_SLOPES | PW_PE_SCAN, /* these depend on tokens, so no table has them */
 };
 
 /* Tables that an encoding can compute on the backend from learned parameters. */
@@ -205,6 +208,9 @@ struct pw_pe {
     /* TERMS: what becomes of a projection of each layer's normed input, the one that q, k and v read. Its
      * weight [L,H,C] and bias [L,H] are the only two parameters of params. Not with SCORE. */
     enum pw_terms terms;
+    /* SLOPES: which parts have slopes. params has [L,H] omega, and then for each part, queries first, the
+     * directions [L,H,D]. */
+    void (*slopes)(const void *opts, bool *query, bool *key);
     /* SCAN: its kind. Not with other uses that act on scores. CONTEXT: scan_rows returns n of struct pw_scan,
      * and the only parameter of params is the table [L,D,n]. */
     enum pw_scan_kind scan;
@@ -257,7 +263,7 @@ void pw_pe_compose(const struct pw_pe *pe, float *out, const float *const tables
 struct pw_pe_tune {
     float offset;      /* added to all positions */
     float stretch;     /* factor on positions and distances; 1/s is linear interpolation by s */
-    float gain;        /* factor on a fixed bias, ALiBi's slopes */
+    float gain;        /* factor on a fixed bias or on slopes: alibi, grape */
     float temperature; /* divides q.k, not the encoding's bias */
     int logn;          /* from this length on q.k grows with the log of the number of keys; 0: off */
 };

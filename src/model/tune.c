@@ -7,7 +7,7 @@
  * stretch: factor on positions and distances; 1/s is the position interpolation of Chen et al. 2023, by which
  * a model reads s times its trained length.
  *
- * gain: factor on a fixed bias, ALiBi's slopes.
+ * gain: factor on a fixed bias or on slopes (alibi, grape).
  *
  * temperature: divides q.k (Wang et al. 2024 scale NoPE's scores by 1.2 to read longer inputs).
  *
@@ -31,7 +31,8 @@ const struct pw_opt pw_pe_tune_opts[] = {
     {"offset", PW_OPT_FLOAT, AT(offset), "0", 0, 1e5, NULL, 0, "number added to all positions"},
     {"stretch", PW_OPT_FLOAT, AT(stretch), "1", 1e-4, 1e4, NULL, 0,
      "factor on positions and distances; 0.5: interpolation by 2"},
-    {"gain", PW_OPT_FLOAT, AT(gain), "1", 0, 1e4, NULL, 0, "factor on a fixed bias, ALiBi's slopes"},
+    {"gain", PW_OPT_FLOAT, AT(gain), "1", 0, 1e4, NULL, 0,
+     "factor on a fixed bias or on slopes, as of ALiBi"},
     {"temperature", PW_OPT_FLOAT, AT(temperature), "1", 1e-3, 1e3, NULL, 0, "divisor of q.k"},
     {"logn", PW_OPT_INT, AT(logn), "0", 0, 1e6, NULL, 0,
      "length beyond which q.k grows with the logarithm of the keys; 0: never"},
@@ -45,6 +46,7 @@ enum pw_code pw_pe_tune_check(const struct pw_pe_use_opts *use, const struct pw_
     const struct pw_pe_tune *t = &use->tune;
     bool rows = pw_pe_learns_rows(pe), learned = pe->param != NULL && (pe->uses & PW_PE_BIASES) == 0;
     bool bias = (pe->uses & PW_PE_BIASES) != 0 && pe->param == NULL && !pw_pe_computes(pe, PW_TABLE_BIAS);
+    bias = bias || (pe->uses & PW_PE_SLOPES) != 0;
     bool places = (pe->uses & (PW_PE_ADDED | PW_PE_ROTATION | PW_PE_DENSE)) != 0;
     if (t->offset != 0 && !places)
         return pw_fail(err, PW_EUSER, "%s: offset=%g: it has no positions to shift", pe->name,
@@ -60,8 +62,8 @@ enum pw_code pw_pe_tune_check(const struct pw_pe_use_opts *use, const struct pw_
         return pw_fail(err, PW_EUSER, "%s: stretch=%g: there are no values between its learned rows",
                        pe->name, (double)t->stretch);
     if (t->gain != 1 && !bias)
-        return pw_fail(err, PW_EUSER, "%s: gain=%g: it has no fixed bias (only alibi has)", pe->name,
-                       (double)t->gain);
+        return pw_fail(err, PW_EUSER, "%s: gain=%g: it has no fixed bias (alibi and grape have one)",
+                       pe->name, (double)t->gain);
     if (t->logn == 1)
         return pw_fail(err, PW_EUSER, "logn=1: allowed are lengths from 2 on, or 0 for none");
     if (t->logn > 0 && !cfg->causal)

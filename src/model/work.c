@@ -47,6 +47,7 @@ static void carve_layer(struct blocks *b, struct pw_acts *a, const struct pw_mod
     bool terms = pw_has_terms(m);
     a->gate = terms ? carve(c, R * cfg->heads) : NULL;
     a->terms = terms ? carve(c, R * cfg->heads) : NULL;
+    a->slopes = pw_has_slopes(m) ? carve(c, R * 2 * cfg->heads) : NULL;
     a->z = carve(c, R * HD);
     a->save = save > 0 ? carve(c, save) : NULL;
     a->mid = carve(c, R * C);
@@ -105,6 +106,7 @@ static struct blocks carve_all(const struct pw_model *m, struct pw_work *w, bool
         w->d_terms = terms ? carve(c, R * cfg->heads) : NULL;
         w->d_gate = terms ? carve(c, R * cfg->heads) : NULL;
         w->d_gated = terms ? carve(c, R * C) : NULL;
+        w->d_slopes = pw_has_slopes(m) ? carve(c, R * 2 * cfg->heads) : NULL;
         w->low_x = cfg->adapter > 0 ? carve(c, R * cfg->adapter) : NULL;
         w->low_dy = cfg->adapter > 0 ? carve(c, R * cfg->adapter) : NULL;
     }

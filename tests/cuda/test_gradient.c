@@ -24,6 +24,7 @@ static const struct {
     {SMALL " dropout=0.2 tied=on", "t5"},
     {SMALL " dropout=0.2", "shaw distance=3"},
     {SMALL " dropout=0.2 tied=on norm_at=ff", "fox open=2"},
+    {SMALL " dropout=0.2", "grape gate=key omega=0.5"},
     {SMALL " dropout=0.2", "rotary dims=4 logn=3"},
     {SMALL, "t5 logn=2"},
     {SMALL " causal=off bias=on", "shaw distance=2"},

@@ -51,6 +51,9 @@ CASES = {
     "fire_both": ("fire hidden=7 threshold=3", dict(causal="off", heads=4)),
     "fox": ("fox", {}),
     "fox_gelu": ("fox", dict(norm="layernorm", act="gelu", bias="on", heads=4, tied="on")),
+    "xpos": ("xpos scale_base=4", {}),
+    "grape": ("grape", {}),
+    "grape_key": ("grape gate=key", dict(norm="layernorm", act="gelu", bias="on", heads=4, tied="on")),
     "stickbreaking": ("stickbreaking", {}),
     "stickbreaking_gelu": ("stickbreaking", dict(norm="layernorm", act="gelu", bias="on", heads=4, tied="on")),
     "cope": ("cope npos=4", {}),
@@ -183,6 +186,10 @@ class Model:
         if self.pe == "fox":
             self.add("pe.fgate_proj.weight", o["layers"], H, C)
             self.add("pe.fgate_proj.bias", o["layers"], H)
+        if self.pe == "grape":
+            self.add("pe.omega", o["layers"], H)
+            for name in {"key": "u", "query": "v"}.get(self.pe_options.get("gate"), "vu"):
+                self.add("pe." + name, o["layers"], H, D)
         if self.pe == "cope":
             self.add("pe.pos_emb", o["layers"], D, int(self.pe_options["npos"]))
         if self.pe == "fire":
@@ -232,7 +239,15 @@ class Model:
         first, end = rows.get(which, (0, len(b)))
         return F.linear(F.linear(x, a), b[first:end])
 
-    def rotate(self, x):  # [H,T,D]
+    def rotate(self, x, sign=1):  # [H,T,D]; sign: 1 for queries, -1 for keys
+        if self.pe == "xpos":  # Sun et al. 2022, and XPOS of torchscale: a rotation of 2i, 2i + 1, then a factor
+            T, D = x.shape[1:]
+            t, even = torch.arange(T, dtype=torch.float64), torch.arange(0, D, 2, dtype=torch.float64)
+            angle = torch.outer(t, 10000.0 ** (-even / D))
+            zeta = ((even + 0.4 * D) / (1.4 * D)) ** (sign * (t - CONTEXT // 2)[:, None] / int(
+                self.pe_options["scale_base"]))
+            z = torch.view_as_complex(x.reshape(*x.shape[:-1], D // 2, 2).contiguous())
+            return torch.view_as_real(z * torch.polar(zeta, angle)).flatten(-2)
         if self.pe != "rotary":
             return x
         dims = int(self.pe_options.get("dims", self.D))
@@ -270,6 +285,12 @@ class Model:
             return F.linear(h, self.p["pe.mlp.2.weight"], self.p["pe.mlp.2.bias"]).permute(2, 0, 1)
         return torch.zeros(1, T, T, dtype=torch.float64)
 
+    def slopes(self, layer, name, x):  # x [H,T,D] to [H,T]: softplus(u.x / sqrt(D)), as KeyGatedAdditiveBias
+        if "pe." + name not in self.p:
+            return torch.zeros(x.shape[:2], dtype=torch.float64)
+        unit = F.normalize(self.p["pe." + name][layer], dim=-1, eps=1e-6)
+        return F.softplus((x * unit[:, None]).sum(-1) / math.sqrt(self.D))
+
     def keys(self, layer, T):  # [T,T,D]: of query and key, Shaw et al. 2018, Eq. 3
         reach, table = int(self.pe_options["distance"]), self.p["pe.keys"][layer]
         distance = torch.arange(T)[:, None] - torch.arange(T)[None, :]
@@ -305,7 +326,7 @@ class Model:
             if o["qk_norm"] == "head":
                 q, k = (self.rms(y, self.p[f"layers.{i}.attn.{c}_norm.weight"]) for c, y in (("q", q), ("k", k)))
             k, v = (y.repeat_interleave(H // self.K, 0) for y in (k, v))
-            scores = self.rotate(q) @ self.rotate(k).transpose(1, 2)
+            scores = self.rotate(q) @ self.rotate(k, -1).transpose(1, 2)
             if self.pe == "shaw":
                 scores = scores + torch.einsum("htd,tjd->htj", q, self.keys(i, T))
             scores = scores * (o["score_scale"] or (D ** -0.5 if o["scale"] == "on" else 1)) + self.bias(T)
@@ -313,6 +334,11 @@ class Model:
                 weight, b = (self.p[f"pe.fgate_proj.{part}"][i] for part in ("weight", "bias"))
                 kept = F.logsigmoid(F.linear(n, weight, b)).cumsum(0).transpose(0, 1)
                 scores = scores + kept[:, :, None] - kept[:, None, :]
+            if self.pe == "grape":
+                distance = torch.arange(T)[:, None] - torch.arange(T)[None, :]
+                omega = F.softplus(self.p["pe.omega"][i]) * torch.tensor(alibi_slopes(H), dtype=torch.float64)
+                slope = self.slopes(i, "v", q)[:, :, None] + self.slopes(i, "u", k)[:, None, :]
+                scores = scores - distance * omega[:, None, None] * slope
             if o["causal"] == "on":
                 scores = scores.masked_fill(torch.ones(T, T).triu(1).bool(), -math.inf)
             if self.pe == "cope":
@@ -339,7 +365,7 @@ def train(model, sequences):
         x.requires_grad_(not frozen or "adapter" in name or name.startswith("pe."))
     trained = {name: x for name, x in model.p.items() if x.requires_grad}
     def is_decayed(name, x):
-        return x.dim() >= 2 and name not in ("pe.bias", "pe.fgate_proj.bias")
+        return x.dim() >= 2 and name not in ("pe.bias", "pe.fgate_proj.bias", "pe.omega")
 
     decayed = [x for name, x in trained.items() if is_decayed(name, x)]
     plain = [x for name, x in trained.items() if not is_decayed(name, x)]

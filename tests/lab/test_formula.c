@@ -108,6 +108,7 @@ static void test_refused(void **state)
         {"pe expr \"bias = d == 7 ? log(-1) : 0\"", "expr: bias is not finite at d=7, head 0"},
         {"pe expr \"bias = cos(d * 1e7)\"", "expr: bias is not finite at d=1, head 0"},
         {"pe expr \"angle = 1e7 * i\"", "expr: angle is too large (1e6) at i=1, p=0"},
+        {"pe expr \"gain = 1e10 ** i\"", "expr: gain is too large (3.4e38) at i=4, p=0"},
         {"pe expr \"a = learn(1); score = a * tanh(s)\"",
          "expr: score: no learned parameters here: write numbers"},
         {"pe expr \"a = learn(1); mask = d < a\"", "expr: mask: no learned parameters here: write numbers"},

@@ -24,9 +24,11 @@ struct view {
     bool capped; /* a formula whose scores go through this file's capped() */
     /* The formula of test_gradient.c whose embed, angle, gain and scale have learned parameters; NULL. */
     const double *wave, *turn, *grow, *sharp;
-    const double *gate, *gate_bias; /* of all layers; NULL: no terms */
-    const double *contexts;         /* [L,D,npos] of contextual positions */
+    const double *contexts; /* [L,D,npos] of contextual positions */
     int npos;
+    const double *gate, *gate_bias;    /* of all layers; NULL: no terms */
+    const double *omega, *of_q, *of_k; /* slopes of all layers; NULL: none */
+    double steeper;                    /* factor on slopes that 'tune' set */
     struct layer layer[8];
     char name[24]; /* of the encoding */
     double base, amplitude;
@@ -134,6 +136,11 @@ static struct view look(const struct ref_model *r)
     v.gate_bias = ref_tensor(r, "pe.fgate_proj.bias");
     v.contexts = ref_tensor(r, "pe.pos_emb");
     v.npos = (int)option(r->pe, "npos");
+    v.omega = ref_tensor(r, "pe.omega");
+    v.of_q = ref_tensor(r, "pe.v");
+    v.of_k = ref_tensor(r, "pe.u");
+    v.steeper = (strstr(r->pe, "gain") != NULL ? option(r->pe, "gain") : 1) *
+                (strstr(r->pe, "stretch") != NULL ? option(r->pe, "stretch") : 1);
     v.wave = ref_tensor(r, "pe.wave");
     v.turn = ref_tensor(r, "pe.turn");
     v.grow = ref_tensor(r, "pe.grow");
@@ -348,6 +355,28 @@ static double *room(int rows, int cols)
     return x;
 }
 
+static double softplus(double x)
+{
+    return log(1 + exp(x));
+}
+
+/* The slope that head h makes of x [D], its query or key, with directions u [L,H,D]. */
+static double slope_of(const struct view *r, const double *u, const double *x, int l, int h)
+{
+    int H = r->cfg->heads, D = r->cfg->head_width;
+    double dot = 0, square = 0;
+
+    if (u == NULL)
+        return 0;
+    u += (l * H + h) * D;
+    for (int d = 0; d < D; d++) {
+        dot += u[d] * x[d];
+        square += u[d] * u[d];
+    }
+    return softplus(r->omega[l * H + h]) * pw_alibi_slope(h, H) * r->steeper *
+           softplus(dot / sqrt(square * D));
+}
+
 /* Replaces p [i+1], exp(score - top), by stick-breaking weights; returns their sum. */
 static double stick(double *p, int i, double top)
 {
@@ -389,6 +418,7 @@ static void attention(const struct view *r, double *z, const double *n, const st
     int K = cfg->kv_heads > 0 ? cfg->kv_heads : H, KD = K * D;
     double *q = room(T, HD), *k = room(T, KD), *v = room(T, KD), *p = room(1, T);
     double *kept = room(T, H); /* running sums of the gates' logarithms */
+    double *slope_q = room(T, H), *slope_k = room(T, H);
 
     double scale = cfg->score_scale > 0 ? (double)cfg->score_scale : cfg->scale ? 1 / sqrt(D) : 1;
 
@@ -410,6 +440,10 @@ static void attention(const struct view *r, double *z, const double *n, const st
             norm_head(r, k + t * KD + h * D, y->k_norm);
             rotate(r, k + t * KD + h * D, y->number, pos[t]);
         }
+        for (int h = 0; h < H && r->omega != NULL; h++) {
+            slope_q[t * H + h] = slope_of(r, r->of_q, q + t * HD + h * D, y->number, h);
+            slope_k[t * H + h] = slope_of(r, r->of_k, k + t * KD + h / (H / K) * D, y->number, h);
+        }
         for (int d = 0; r->sharp != NULL && d < HD; d++)
             q[t * HD + d] *= r->sharp[y->number * H + d / D] * log(pos[t] + 2);
         for (int d = 0; r->logn > 0 && d < HD; d++)
@@ -427,6 +461,7 @@ static void attention(const struct view *r, double *z, const double *n, const st
                             (k[j * KD + h / (H / K) * D + d] + relative(r, y->number, pos[i] - pos[j], d));
                 p[j] = p[j] * scale * factor + bias(r, y->number, h, pos[i], pos[j]);
                 p[j] += kept[i * H + h] - kept[j * H + h];
+                p[j] -= (pos[i] - pos[j]) * (slope_q[i * H + h] + slope_k[j * H + h]);
                 if (r->capped)
                     p[j] = capped(p[j], pos[i] - pos[j]);
                 top = fmax(top, p[j]);
@@ -450,6 +485,8 @@ static void attention(const struct view *r, double *z, const double *n, const st
     free(v);
     free(p);
     free(kept);
+    free(slope_q);
+    free(slope_k);
 }
 
 /* x [T,C]: the embeddings on entry, the stream after the last block on return. */

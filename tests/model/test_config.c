@@ -278,7 +278,7 @@ static void test_encodings(void **state)
         "fire", "context=32769",
         "fire: context=32769: allowed are contexts up to 32768, because its bias has an entry per pair of "
         "positions");
-    assert_pe("fire gain=2", "", "fire: gain=2: it has no fixed bias (only alibi has)");
+    assert_pe("fire gain=2", "", "fire: gain=2: it has no fixed bias (alibi and grape have one)");
     assert_pe("fire offset=2.5 stretch=0.5", "", "fire hidden=32 threshold=8 offset=2.5 stretch=0.5");
     assert_pe("t5(buckets=5,distance=6)", "", "t5 buckets=5 distance=6");
     assert_pe("t5(buckets=5, distance=6) ", "", "t5 buckets=5 distance=6");
@@ -294,12 +294,20 @@ static void test_encodings(void **state)
     assert_pe("xyzzy", "",
               "no encoding 'xyzzy'; there are none, learned, sinusoidal, t5, alibi, rotary, clipped, shaw, "
               "fire, rspe, aspe, "
-              "2dspe, dpe, ldpe, learned_reversed, fox, stickbreaking, cope");
+              "2dspe, dpe, ldpe, learned_reversed, fox, grape, stickbreaking, cope");
     assert_pe("fox", "", "fox open=0");
     assert_pe("forgetting open=4", "", "fox open=4");
     assert_pe("fox open=21", "", "fox: open=21: allowed are -20..20");
     assert_pe("fox stretch=2", "", "fox: stretch=2: it has no positions to stretch");
     assert_pe("fox offset=2", "", "fox: offset=2: it has no positions to shift");
+    assert_pe("grape", "", "grape gate=both omega=1");
+    assert_pe("grape gate=key omega=0.5", "", "grape gate=key omega=0.5");
+    assert_pe("grape gain=2", "", "grape gate=both omega=1 gain=2");
+    assert_pe("grape stretch=0.5", "", "grape gate=both omega=1 stretch=0.5");
+    assert_pe("grape offset=2", "", "grape: offset=2: it has no positions to shift");
+    assert_pe("grape gate=value", "", "grape: gate=value: allowed are both|key|query");
+    assert_pe("grape", "causal=off",
+              "grape: causal=off: a later key would gain by its distance, so it needs causal=on");
     assert_pe("stick", "", "stickbreaking");
     assert_pe("cope", "context=40", "cope npos=41");
     assert_pe("contextual", "context=400", "cope npos=64");

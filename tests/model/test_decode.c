@@ -108,6 +108,7 @@ static void test_every_model(void **state)
         "expr 'bias = -slopes()[h] * d; score = d > 2 ? s * (1 + l) : -s'",
         "expr 'bias = i * 0.01 - j * 0.02; mask = d < 9 || j < 2'",
         "expr 'angle = l % 2 == 0 ? 0 : i * 10000 ** (-2 * p / D)'",
+        "expr 'angle = i * 10000 ** (-2 * p / D); gain = 0.9 ** ((key ? -1 : 1) * (i - 40))'",
     };
 
     for (size_t o = 0; o < sizeof options / sizeof *options; o++) {
@@ -149,8 +150,8 @@ static void step(struct pw_model *m)
 static void test_the_model_changes(void **state)
 {
     static const char *const pes[] = {
-        "rotary", "learned", "dpe", "shaw",       "none logn=3",   "rotary logn=4", "2dspe", "t5",
-        "ldpe",   "alibi",   "fox", "fox open=4", "stickbreaking", "cope npos=5",   "cope"};
+        "rotary", "learned", "dpe", "shaw",       "none logn=3", "rotary logn=4", "2dspe",       "t5",
+        "ldpe",   "alibi",   "fox", "fox open=4", "grape",       "stickbreaking", "cope npos=5", "cope"};
     struct pw_model *m = toy_model(*state, "layers=2 width=16 heads=2 context=80 dropout=0.2", "t5", V, 1);
     struct pw_batch *b = toy_batch(4, 1, CONTEXT, CONTEXT, V);
     struct pw_decoder *d = decoder(m, CONTEXT);

@@ -241,13 +241,17 @@ static void check_parts(struct pw_model *m, const char *pe, bool causal)
 {
     enum { T = 9, MAPS = L * H * T * T };
     static float content[MAPS], bias[MAPS], score[MAPS], probs[MAPS], again[MAPS], q[L * T * C];
+    static float terms[L * T * H];
+    const float unwritten = 7;
     struct pw_batch *b = toy_batch(3, 1, T, T, V);
     struct pw_pe_tables tables;
     struct pw_err err = {0};
 
-    inspect(
-        m, b->tokens, T,
-        &(struct pw_inspection){.content = content, .bias = bias, .score = score, .probs = probs, .q = q});
+    terms[0] = unwritten;
+    inspect(m, b->tokens, T,
+            &(struct pw_inspection){
+                .content = content, .bias = bias, .score = score, .probs = probs, .q = q, .terms = terms});
+    assert_int_equal(terms[0] != unwritten, (pw_model_pe(m)->pe->uses & PW_PE_TERMS) != 0);
     inspect(m, b->tokens, T, &(struct pw_inspection){.bias = again});
     assert_memory_equal(bias, again, sizeof bias);
     check_each_layer(
@@ -268,12 +272,17 @@ static void check_parts(struct pw_model *m, const char *pe, bool causal)
                     continue;
                 }
                 assert_true(bias[at] == score[at] - content[at]);
+                if (terms[0] != unwritten) { /* exact up to the rounding of the sum */
+                    const float *t = terms + (lh / H * T) * H + lh % H;
+                    assert_true(fabs(bias[at] - (t[i * H] - t[j * H])) < 1e-5);
+                }
                 if (strncmp(pe, "shaw", 4) == 0)
                     assert_true(fabs(bias[at] - relative(m, &tables, q, lh, i, j)) < 1e-5);
                 else if (pw_model_pe(m)->pe->uses & PW_PE_TERMS) /* differences of one number of each row */
                     assert_true(bias[at] <= 0 &&
                                 fabs(bias[at] - (bias[at - j] - bias[lh * T * T + j * T])) < 1e-5);
-                else if (pw_model_pe(m)->pe->scan == PW_SCAN_CONTEXT) /* tests/ops has its values */
+                else if (pw_model_pe(m)->pe->uses & PW_PE_SLOPES ||
+                         pw_model_pe(m)->pe->scan == PW_SCAN_CONTEXT) /* tests/ops has their values */
                     assert_true(isfinite(bias[at]));
                 else if (strncmp(pe, "rotary", 6) != 0) /* the table, up to rounding of the sum */
                     assert_true(fabs(bias[at] - (tables.bias != NULL || tables.dense != NULL

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "model/expr/library.h"
 #include "model/model.h"
 #include "model/safetensors.h"
 #include "ref_toy.h"
@@ -232,5 +233,6 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_families),
                                        cmocka_unit_test(test_adapters)};
 
+    pw_library_folders("/nonexistent", PEWTER_SOURCE_DIR "/encodings");
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

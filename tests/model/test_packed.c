@@ -180,6 +180,7 @@ static const char *const kinds[][2] = {
     {"layers=3 width=40 heads=4 post_norm=on qk_norm=head logit_cap=3 tied=on", "t5"},
     {"layers=2 width=24 heads=2 parallel=shared norm=layernorm", "shaw"},
     {"layers=2 width=24 heads=4 kv_heads=2", "fox"},
+    {"layers=2 width=24 heads=4 kv_heads=2", "grape"},
     {"layers=2 width=24 heads=4 kv_heads=2", "stickbreaking"},
     {"layers=2 width=24 heads=4 kv_heads=2", "cope"},
 };

@@ -33,6 +33,7 @@ static const struct {
     {"layers=2 width=16 heads=2 context=32 tied=on dropout=0.1 act=gelu", "alibi"},
     {"layers=2 width=12 heads=3 ffn=10 context=32", "shaw distance=3"},
     {"layers=2 width=12 heads=3 ffn=10 context=32 dropout=0.1", "fox"},
+    {"layers=2 width=12 heads=3 ffn=10 context=32 dropout=0.1", "grape"},
     {"layers=2 width=12 heads=3 ffn=10 context=32 dropout=0.1", "stickbreaking"},
     {"layers=2 width=12 heads=3 ffn=10 context=32 dropout=0.1", "cope npos=6"},
     {"layers=2 width=12 heads=3 ffn=10 context=32 tied=on", "fire threshold=4"},

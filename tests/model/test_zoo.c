@@ -258,9 +258,9 @@ static const struct golden cases[] = {
      .step = 1,
      .n = 5,
      .values = {5, 5, 5, 0, 5}},
-    {.pe = "xpos", /* the zetas of D = 8: one decay at distance 512 */
+    {.pe = "xpos", /* the zetas of D = 8: one decay, 512 positions after the middle */
      .stage = PW_STAGE_GAIN,
-     .set = {{PW_VAR_I, 512}, {PW_VAR_WIDTH, 8}},
+     .set = {{PW_VAR_I, 576}, {PW_VAR_WIDTH, 8}, {PW_VAR_CONTEXT, 128}},
      .over = PW_VAR_PAIR,
      .step = 1,
      .n = 4,

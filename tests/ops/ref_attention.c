@@ -45,6 +45,12 @@ static void score_row(float *out, float *slope, const float *qkv, const struct p
             v = v + a->bias[bias_at(a, h, pos[base + i], pos[base + j])];
         if (a->terms != NULL)
             v = v + (a->terms[(base + i) * a->heads + h] - a->terms[(base + j) * a->heads + h]);
+        if (a->made != NULL && a->made->slopes != NULL) {
+            const float *both = a->made->slopes;
+            float slope_q = both[(base + i) * 2 * a->heads + h];
+            float slope_k = both[(base + j) * 2 * a->heads + a->heads + h];
+            v = v + (float)(pos[base + j] - pos[base + i]) * (slope_q + slope_k);
+        }
         float by = 1.0f;
         if (a->score != NULL)
             v = pw_score_value(a->score, (struct pw_score_pair){pos[base + i], pos[base + j], h}, v, &by);
@@ -209,6 +215,20 @@ static void columns_bwd(float *dq, float *d_rows, const float *u, const float *q
         }
 }
 
+/* The gradients of slopes from ds, the query's dS of head h: its own, and its part of those of the keys. */
+static void slopes_bwd(float *d_slopes, const float *ds, const struct pw_attn *a, const int *pos, int i,
+                       int keys, int h)
+{
+    int H = a->heads;
+    float lane[16] = {0};
+    for (int j = 0; j < keys; j++) {
+        float apart = (float)(pos[j] - pos[i]), *key = d_slopes + j * 2 * H + H + h;
+        lane[j % 16] = fmaf(ds[j], apart, lane[j % 16]);
+        *key = fmaf(ds[j], apart, *key);
+    }
+    d_slopes[i * 2 * H + h] = plain_tree(lane);
+}
+
 void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, float *d_terms,
                           const float *dz, const float *z, const float *qkv, const float *save,
                           const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
@@ -221,6 +241,9 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
     memset(dqkv, 0, (size_t)s->start[s->n] * w * sizeof *dqkv);
     for (int i = 0; d_terms != NULL && i < s->start[s->n] * a->heads; i++)
         d_terms[i] = 0.0f;
+    float *d_slopes = a->made != NULL ? a->made->d_slopes : NULL;
+    for (int i = 0; d_slopes != NULL && i < s->start[s->n] * 2 * a->heads; i++)
+        d_slopes[i] = 0.0f;
     for (int n = 0; n < s->n; n++) {
         int base = s->start[n], T = s->start[n + 1] - base, ld = (T + 15) / 16 * 16;
         size_t more = (size_t)a->scan.n + 1;
@@ -261,6 +284,8 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
                     if (d_bias != NULL)
                         d_bias[bias_at(a, h, pos[base + i], pos[base + j])] += ds[j];
                 }
+                if (d_slopes != NULL)
+                    slopes_bwd(d_slopes + base * 2 * a->heads, ds, a, pos + base, i, keys, h);
                 if (a->keys != NULL)
                     relative_bwd(dq + (size_t)i * w, d_keys, ds, q + (size_t)i * w, a, pos + base, i, keys);
             }

@@ -27,6 +27,9 @@ const struct ref_case ref_cases[] = {
     {"terms", ref_case_terms, false, 2e-6},
     {"attention terms", ref_case_attention_terms, false, 2e-5},
     {"cached terms", ref_case_cached_terms, false, 2e-5},
+    {"slopes", ref_case_slopes, false, 2e-5},
+    {"attention slopes", ref_case_attention_slopes, false, 5e-4}, /* of distances up to 70 */
+    {"cached slopes", ref_case_cached_slopes, false, 5e-5},
     {NULL, NULL, false, 0.0},
 };
 

@@ -6,6 +6,7 @@
 #include <math.h>
 
 enum { SEQS = 3, P = 70 };
+enum part { NO_PART, TERMS, SLOPES }; /* added to scores, without a function of them */
 
 /* Half of the cases have relative keys. Their reach is below or above the lengths of sequences. */
 static bool relative_keys(struct ref_call *r, struct pw_attn *a)
@@ -49,9 +50,9 @@ static const struct pw_score *score_function(struct ref_call *r)
     return ref_next(&r->s) % 3 == 0 ? copy : NULL;
 }
 
-/* termed: scores have terms, and no function. */
-static void attention(struct ref_call *r, int H, int D, bool termed)
+static void attention(struct ref_call *r, int H, int D, enum part part)
 {
+    bool termed = part == TERMS, sloped = part == SLOPES;
     int start[SEQS + 1] = {0};
     size_t n_maps = 0;
     for (int i = 0; i < SEQS; i++) {
@@ -70,22 +71,25 @@ static void attention(struct ref_call *r, int H, int D, bool termed)
     float *qkv = ref_input(r, nq, 1.0f), *bias = ref_input(r, nb, 1.0f), *dz = ref_input(r, nz, 1.0f);
     bool causal = ref_next(&r->s) % 4 != 0, masked = ref_next(&r->s) % 3 == 0, shown = ref_next(&r->s) % 2;
     struct pw_attn a = {
-        H,    D,    1.0f / sqrtf((float)D), causal, biased ? bias : NULL, P, dense, NULL, 0, NULL, NULL,
+        H,    D,    1.0f / sqrtf((float)D), causal, biased ? bias : NULL, P, dense, NULL, 0, NULL, NULL, NULL,
         NULL, NULL, {PW_SCAN_NONE, NULL, 0}};
     struct pw_dropout drop = ref_dropout(r);
     struct pw_seqs seqs = {SEQS, ref_copy(r, start, sizeof start), R, 65};
     float *z = ref_output(r, nz), *scores = ref_output(r, n_maps);
     struct pw_maps maps = {.scores = ref_output(r, n_maps), .probs = ref_output(r, n_maps)};
     float *dqkv = ref_output(r, nq), *db = ref_output(r, nb);
-    a.score = termed ? NULL : score_function(r);
+    a.score = part != NO_PART ? NULL : score_function(r);
     a.terms = termed ? ref_input(r, (size_t)(R * H), 3.0f) : NULL;
     float *d_terms = termed ? ref_output(r, (size_t)(R * H)) : NULL;
+    struct pw_made made = {sloped ? ref_input(r, (size_t)(R * 2 * H), 0.2f) : NULL,
+                           sloped ? ref_output(r, (size_t)(R * 2 * H)) : NULL};
+    a.made = sloped ? &made : NULL;
     float *save = ref_own(r, r->ops->attn_save_floats(&a, start, SEQS));
     a.drop = masked ? &drop : NULL;
     bool keyed = relative_keys(r, &a);
     struct pw_turn turn;
     float *dk = ref_output(r, (size_t)(pw_key_rows(&a) * D));
-    pos = turns(r, &a, &turn) || biased || keyed || a.score != NULL ? pos : NULL;
+    pos = turns(r, &a, &turn) || biased || keyed || a.score != NULL || sloped ? pos : NULL;
     r->ops->scores(r->c, scores, qkv, &a, pos, &seqs);
     if (ref_next(&r->s) % 2)
         maps.scores = NULL;
@@ -97,18 +101,19 @@ static void attention(struct ref_call *r, int H, int D, bool termed)
 void ref_case_attention(struct ref_call *r)
 {
     int H = PICK(&r->s, 1, 2, 3, 8), D = PICK(&r->s, 1, 4, 8, 10, 16, 20, 33, 64);
-    attention(r, H, D, false);
+    attention(r, H, D, NO_PART);
 }
 
 void ref_case_attention_wide(struct ref_call *r)
 {
     int H = PICK(&r->s, 1, 2), D = PICK(&r->s, 65, 80, 128, 128);
-    attention(r, H, D, false);
+    attention(r, H, D, NO_PART);
 }
 
 /* One sequence, in pieces. */
-static void cached(struct ref_call *r, int H, int D, bool termed)
+static void cached(struct ref_call *r, int H, int D, enum part part)
 {
+    bool termed = part == TERMS, sloped = part == SLOPES;
     int C = H * D;
     int n = PICK(&r->s, 1, 2, 7, 15, 16, 17, 20, 33, 48, 65), cap = n + PICK(&r->s, 0, 1, 5, 16, 40);
     int order[65];
@@ -120,12 +125,14 @@ static void cached(struct ref_call *r, int H, int D, bool termed)
     int *pos = ref_copy(r, order, (size_t)n * sizeof *order);
     float *qkv = ref_input(r, 3 * nz, 1.0f), *bias = ref_input(r, nb, 1.0f);
     struct pw_attn a = {
-        H,    D,    1.0f / sqrtf((float)D), causal, biased ? bias : NULL, P, dense, NULL, 0, NULL, NULL,
+        H,    D,    1.0f / sqrtf((float)D), causal, biased ? bias : NULL, P, dense, NULL, 0, NULL, NULL, NULL,
         NULL, NULL, {PW_SCAN_NONE, NULL, 0}};
     struct pw_turn turn;
-    a.score = termed ? NULL : score_function(r);
+    a.score = part != NO_PART ? NULL : score_function(r);
     a.terms = termed ? ref_input(r, (size_t)(n * H), 3.0f) : NULL;
-    pos = relative_keys(r, &a) || turns(r, &a, &turn) || biased || a.score != NULL ? pos : NULL;
+    struct pw_made made = {sloped ? ref_input(r, (size_t)(n * 2 * H), 0.2f) : NULL, NULL};
+    a.made = sloped ? &made : NULL;
+    pos = relative_keys(r, &a) || turns(r, &a, &turn) || biased || a.score != NULL || sloped ? pos : NULL;
     float *z = ref_output(r, nz), *cache = ref_own(r, r->ops->attn_cache_floats(H, D, cap));
     for (int t = 0, R; t < n; t += R) {
         R = causal ? PICK(&r->s, 1, 1, 2, 17, n) : n;
@@ -137,25 +144,37 @@ static void cached(struct ref_call *r, int H, int D, bool termed)
 void ref_case_cached(struct ref_call *r)
 {
     int H = PICK(&r->s, 1, 2, 3, 8), D = PICK(&r->s, 1, 4, 8, 10, 16, 20, 33, 64);
-    cached(r, H, D, false);
+    cached(r, H, D, NO_PART);
 }
 
 void ref_case_cached_wide(struct ref_call *r)
 {
     int H = PICK(&r->s, 1, 2), D = PICK(&r->s, 65, 80, 128, 128);
-    cached(r, H, D, false);
+    cached(r, H, D, NO_PART);
 }
 
 void ref_case_attention_terms(struct ref_call *r)
 {
     int H = PICK(&r->s, 1, 2, 3, 8, 17), D = PICK(&r->s, 1, 4, 8, 16, 20);
-    attention(r, H, D, true);
+    attention(r, H, D, TERMS);
 }
 
 void ref_case_cached_terms(struct ref_call *r)
 {
     int H = PICK(&r->s, 1, 2, 3, 8), D = PICK(&r->s, 1, 4, 8, 16, 20, 80);
-    cached(r, H, D, true);
+    cached(r, H, D, TERMS);
+}
+
+void ref_case_attention_slopes(struct ref_call *r)
+{
+    int H = PICK(&r->s, 1, 2, 3, 8, 17), D = PICK(&r->s, 1, 4, 8, 16, 20);
+    attention(r, H, D, SLOPES);
+}
+
+void ref_case_cached_slopes(struct ref_call *r)
+{
+    int H = PICK(&r->s, 1, 2, 3, 8), D = PICK(&r->s, 1, 4, 8, 16, 20, 80);
+    cached(r, H, D, SLOPES);
 }
 
 /* A scan over the keys, in a batch and with a cache. Scores are large in some cases, so that weights are 0.

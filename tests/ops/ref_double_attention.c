@@ -116,6 +116,11 @@ static void score_map(double *s, double *slope, const float *qkv, const struct p
             if (a->terms != NULL)
                 dot +=
                     (double)a->terms[(base + i) * a->heads + h] - (double)a->terms[(base + j) * a->heads + h];
+            if (a->made != NULL && a->made->slopes != NULL) {
+                const float *q = a->made->slopes + (base + i) * 2 * a->heads + h;
+                const float *k = a->made->slopes + (base + j) * 2 * a->heads + a->heads + h;
+                dot -= ((double)*q + (double)*k) * (pos[base + i] - pos[base + j]);
+            }
             float by = 1;
             if (a->score != NULL) {
                 struct pw_score_pair pair = {pos[base + i], pos[base + j], h};
@@ -298,6 +303,15 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, floa
                 for (int i = 0; i < T; i++)
                     sum += ds[j * T + i] - ds[i * T + j];
                 d_terms[(base + j) * a->heads + h] = (float)sum;
+            }
+            for (int i = 0; a->made != NULL && i < T; i++) {
+                double as_query = 0, as_key = 0;
+                for (int j = 0; j < T; j++) {
+                    as_query += ds[i * T + j] * (pos[base + j] - pos[base + i]);
+                    as_key += ds[j * T + i] * (pos[base + i] - pos[base + j]);
+                }
+                a->made->d_slopes[(base + i) * 2 * a->heads + h] = (float)as_query;
+                a->made->d_slopes[(base + i) * 2 * a->heads + a->heads + h] = (float)as_key;
             }
             for (int i = 0; d_bias != NULL && i < T; i++)
                 for (int j = 0; j <= (a->causal ? i : T - 1); j++)

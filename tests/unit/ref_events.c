@@ -96,6 +96,7 @@ static void fill_attention(struct pw_ev_attention *a)
                                   .adds = true,
                                   .rotates = true,
                                   .biases = true,
+                                  .gates = true,
                                   .samples = 64,
                                   .n_gold = 1,
                                   .n_scores = 2,
@@ -106,6 +107,8 @@ static void fill_attention(struct pw_ev_attention *a)
     a->score = COPY(uint16_t, 1, 0xfc00, 2, 3);
     a->content = COPY(uint16_t, 4, 0xfc00, 5, 6);
     a->bias = COPY(uint16_t, 7, 0, 8, 9);
+    a->gate = COPY(uint16_t, 0, 0, 10, 0);
+    a->gate_values = COPY(float, 0.5f, 0.25f, 0.75f, 1);
     a->terms = COPY(uint16_t, 1, 0, 2, 3, 4, 0, 5, 6, 7, 0, 8, 9, 10, 0, 11, 12);
     a->gold = COPY(struct pw_gold, {1, 0});
     a->scores = COPY(float, 0.5f, 1, 0.25f, NAN);

@@ -228,6 +228,8 @@ const struct pw_command pw_cmd_pe = {
         "  ldpe learned_reversed              learned rows by the position from the end, too, or only\n"
         "  fox        open=                   a learned gate on each token: how much of the earlier ones\n"
         "                                     each head forgets\n"
+        "  grape      gate= omega=            a bias linear in the distance, with slopes that query and key\n"
+        "                                     make of their content\n"
         "  stickbreaking                      each key takes a share of what later keys leave; no softmax\n"
         "  cope       npos=                   a query counts the keys that its gates let through; a learned\n"
         "                                     part of the score for each count\n"

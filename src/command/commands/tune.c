@@ -57,7 +57,7 @@ const struct pw_command pw_cmd_tune = {
     .detail =
         "  offset=N        N is added to all positions\n"
         "  stretch=X       positions and distances times X; 0.5 is linear interpolation by 2\n"
-        "  gain=X          a fixed bias times X: ALiBi's slopes\n"
+        "  gain=X          a fixed bias or slopes times X (alibi, grape)\n"
         "  temperature=X   q.k is divided by X\n"
         "  logn=N          beyond N tokens q.k is multiplied by ln(keys seen) / ln N\n"
         "and the encoding's own options that keep every parameter's shape: rotary base=, t5 distance=.\n"

@@ -66,7 +66,10 @@ static enum pw_code check_value(struct pw_formula_inputs *in, enum pw_stage stag
     struct pw_str place = {0};
     put_place(&place, in->x, stage, dense, at, in->vars);
     pw_fail(err, PW_EUSER, "expr: %s is %s at %s", pw_stage_names[stage],
-            isfinite(v) ? "too large (1e6)" : "not finite", pw_str_text(&place));
+            !isfinite(v)              ? "not finite"
+            : stage == PW_STAGE_ANGLE ? "too large (1e6)"
+                                      : "too large (3.4e38)",
+            pw_str_text(&place));
     pw_str_fini(&place);
     return PW_EUSER;
 }

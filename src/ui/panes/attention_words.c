@@ -82,6 +82,20 @@ static void tell_map(FILE *out, const struct pw_att *w)
     print_columns(out, &text, title);
 }
 
+/* Prints the gates of the shown head, token by token. */
+static void tell_gates(FILE *out, const struct pw_att *w)
+{
+    const struct pw_ev_attention *a = w->a;
+
+    if (w->mean || a->gate_values == NULL || w->layer != a->layer)
+        return;
+    fprintf(out, "gate of each token, the share of what came before that the head keeps:");
+    for (int t = 0; t < a->T; t++)
+        fprintf(out, "%s %d '%s' %.3f", t > 0 ? "," : "", t, pw_att_label(a, t),
+                (double)pw_att_gate(a, w->layer, w->head, t));
+    fputc('\n', out);
+}
+
 /* Prints the head's development over training from its kept maps. */
 static void tell_birth(FILE *out, const struct pw_ui *ui, const struct pw_att *w)
 {
@@ -128,6 +142,7 @@ static void print_attention(FILE *out, const struct pw_ui *ui, const struct pw_a
     for (int q = 0; q < w->a->T; q++)
         tell_query(out, w, q);
     tell_map(out, w);
+    tell_gates(out, w);
     tell_scores(out, w);
     if (arm != NULL)
         tell_birth(out, ui, w);
