@@ -1,6 +1,7 @@
 /* pe.c - the table of positional encodings, and their text: parse and print. */
 #include "model/pe.h"
 #include "base/alloc.h"
+#include "base/places.h"
 #include "model/expr/library.h"
 
 #include <assert.h>
@@ -187,9 +188,10 @@ static enum pw_code unknown(const char *name, struct pw_err *err)
     pw_library_list(add_name, &names);
     const char *near = pw_text_nearest(name, (const char *const *)names.list);
     enum pw_code code =
-        near != NULL ? pw_fail(err, PW_EUSER, "no encoding '%s'; did you mean '%s'?", name, near)
-                     : pw_fail(err, PW_EUSER, "no encoding '%s'; there are %s%s", name, pw_str_text(&all),
-                               names.n > built_in ? ", and formula files ('help pe')" : "");
+        near != NULL
+            ? pw_fail(err, PW_EUSER, "no encoding '%s'; did you mean '%s'?", name, near)
+            : pw_fail(err, PW_EUSER, "no encoding '%s'; there are %s%s%s", name, pw_str_text(&all),
+                      names.n > built_in ? ", and formula files ('help pe')" : "", pw_place_own_hint());
     for (int i = 0; i < names.n; i++)
         free(names.list[i]);
     free(names.list);
