@@ -21,7 +21,8 @@ class Fox(nn.Module):
 
 
 class StickBreaking(nn.Module):
-    """Tan et al. 2024: a key takes the share sigmoid(z) of what the keys between it and the query have left."""
+    """Tan et al. 2024: a key takes the share sigmoid(z) of what the keys between it and the query have left, and the
+    query's own value gets the rest."""
     def __init__(self, _o, _given):
         super().__init__()
 
@@ -31,7 +32,8 @@ class StickBreaking(nn.Module):
         z = scale * (q @ k.transpose(-1, -2))
         left = F.logsigmoid(-z).masked_fill(~seen, 0)
         between = left.flip(-1).cumsum(-1).flip(-1) - left
-        return (F.logsigmoid(z) + between).masked_fill(~seen, float("-inf")).exp() @ v
+        weights = (F.logsigmoid(z) + between).masked_fill(~seen, float("-inf")).exp()
+        return weights @ v + (1 - weights.sum(-1, keepdim=True)) * v
 
 
 class Cope(nn.Module):
@@ -39,13 +41,13 @@ class Cope(nn.Module):
     def __init__(self, o, given):
         super().__init__()
         self.positions = int(given.get("npos", 64))
-        self.embedding = nn.Parameter(torch.zeros(self.positions, o["width"] // o["heads"]))
+        self.embedding = nn.Parameter(torch.zeros(o["width"] // o["heads"], self.positions))
 
     def forward(self, x, q, k, v, mask, scale):
         scores = scale * (q @ k.transpose(-1, -2)) + mask
         at = scores.sigmoid().flip(-1).cumsum(-1).flip(-1).clamp(max=self.positions - 1)
         below, above = at.floor().long(), at.ceil().long()
-        by_position = q @ self.embedding.t()
+        by_position = q @ self.embedding
         weight = at - below
         bias = by_position.gather(-1, above) * weight + by_position.gather(-1, below) * (1 - weight)
         return (scores + bias).softmax(-1) @ v

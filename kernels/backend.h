@@ -247,6 +247,10 @@ struct pw_backend_ops {
      * chain over keys, ascending. save: attn_save_floats floats for the backward pass; on the host NULL if
      * none follows. maps: NULL if no inspection output is wanted.
      *
+     * SCAN_CONTEXT: L[k] = chain over D of q and column k, and L[n] = L[n-1]. A key's position t is the sum
+     * of sigmoid(s) over the key and all later ones: additions from +0, keys descending; at most n - 1. With
+     * f = floor(t), s = s + fmaf(t - f, L[f+1] - L[f], L[f]).
+     *
      * SCAN_STICK replaces the softmax. left is 1 at first; for each earlier key, descending, p = sigmoid(s) *
      * left, and then left = left * sigmoid(-s). Each product below 2^-100 becomes 0. At the end p of the
      * query's own key is left. Its own score is not read. */
@@ -291,6 +295,13 @@ struct pw_backend_ops {
      *
      * SCAN_STICK: with t = P*dP, sum begins with t of the query's own key. For each earlier key, ascending,
      * sum = sum + t, and dS = t - sigmoid(s) * sum. dS of its own key is 0.
+     *
+     * SCAN_CONTEXT: with t, f and L of a key, w = t - f and g = sigmoid(s) of its score before the sum: u[f]
+     * = u[f] + (1-w)*dS, then u[f+1] = u[f+1] + w*dS, from +0, keys ascending. The sum of dS*(L[f+1]-L[f])
+     * over the key and all earlier ones, additions from +0, keys ascending, times g*(1-g), is added to dS.
+     * After dq was multiplied by scale, its chain continues over u[k] and column k, k ascending below n.
+     * d_keys [D,n] is the gradient of the table: a chain over sequences, then heads, then queries, of q and
+     * u[k].
      *
      * Last, the transformation is undone, so dq and dk are gradients of the q and k in qkv; not if its tables
      * are learned: then turn_bwd follows. */

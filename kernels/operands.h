@@ -143,9 +143,15 @@ enum pw_scan_kind {
     /* Weights in place of a softmax (Tan et al. 2024): each earlier key takes the share sigmoid(s) of what
      * the keys after it have left of 1, and the query's own key takes the rest. */
     PW_SCAN_STICK,
+    /* Contextual positions (Golovneva et al. 2024): each key has the gate sigmoid(s), and its position is the
+     * sum of the gates from it to the query's own key. Column k of a table is for position k; the product of
+     * the query with it, interpolated between two columns, is added to the score. */
+    PW_SCAN_CONTEXT,
 };
 struct pw_scan {
     enum pw_scan_kind kind;
+    const float *rows; /* CONTEXT: the table [D,n], shared by the heads */
+    int n;             /* CONTEXT: at least 2; positions are at most n - 1 */
 };
 
 /* Parameters of one attention operation. */

@@ -147,14 +147,16 @@ void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct 
 {
     int Tp = pw_to_16(pw_attn_longest(s)), D = a->head_width;
     size_t keys = (size_t)D * (size_t)Tp, block = PW_BLOCK * (size_t)Tp;
-    size_t relative = PW_OP(relative_floats)(a, Tp, false);
+    size_t relative = PW_OP(relative_floats)(a, Tp, false), context = PW_OP(context_floats)(a, Tp, false);
     size_t bank = PW_OP(mix_shared_floats)(a, Tp, false), mix = bank + PW_OP(mix_room_floats)(a, Tp);
-    float *kt = pw_ctx_scratch(c, keys + block + relative + mix + pw_bias_floats(Tp) +
+    float *kt = pw_ctx_scratch(c, keys + block + relative + context + mix + pw_bias_floats(Tp) +
                                       pw_turned_floats(a, pw_attn_longest(s)));
-    float *t = kt + keys, *mixed = t + block + relative, *bias = mixed + mix, max[PW_BLOCK];
+    float *t = kt + keys, *mixed = t + block + relative + context, *bias = mixed + mix, max[PW_BLOCK];
     struct pw_relative x;
+    struct pw_context places;
     struct pw_mixing y;
     PW_OP(relative_init)(&x, a, Tp, false, t + block);
+    PW_OP(context_init)(&places, a, Tp, false, t + block + relative);
     PW_OP(mix_init)(&y, a, Tp, false, mixed);
     for (int n = 0; n < s->n; n++) {
         const float *qk = pw_attn_turned_seq(bias + pw_bias_floats(Tp), qkv, a, pos, s, n);
@@ -172,6 +174,8 @@ void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct 
                 if (a->mix != NULL)
                     mix_block(&y, &hd, mixed + bank, hd.base + i, i, m, seen);
                 score_block(&hd, t, NULL, y.rows, max, i, m, seen);
+                if (a->scan.kind == PW_SCAN_CONTEXT)
+                    PW_OP(context_add)(&places, &hd, t, NULL, max, q, i, m, seen);
                 tell_block(&hd, out, t, m, seen, -INFINITY);
                 out += (size_t)m * (size_t)hd.T;
             }
@@ -197,12 +201,13 @@ struct fwd {
     int n;                    /* index of the sequence */
     struct pw_relative x;     /* with the table that all workers read */
     struct pw_mixing y;       /* with the bank that all workers read */
+    struct pw_context places; /* likewise */
     const struct pw_ctx *all; /* the worker of the first room */
     float *rooms;
     /* Floats of a worker's room, which begins with the keys; and the places of its other parts: values,
      * probabilities of a block, dropped ones, the block's scores, keys and scores of the content, relative
-     * products, the mix, and the bias. */
-    size_t room, values, block, dropped, scores, content_keys, content, relative, mix, bias;
+     * products, contextual positions, the mix, and the bias. */
+    size_t room, values, block, dropped, scores, content_keys, content, relative, context, mix, bias;
 };
 
 static float *map_of(float *maps, int h, size_t T)
@@ -257,7 +262,9 @@ static void fwd_head(struct pw_ctx *c, void *arg, int h)
     float *save = f->save != NULL ? f->save + (size_t)h * T * Tp : NULL;
     float *slope = f->slope != NULL ? f->slope + (size_t)h * T * Tp : NULL;
     float *scores = map_of(f->maps.scores, h, T), *probs = map_of(f->maps.probs, h, T);
+    struct pw_context places = f->places;
     x.dots = kt + f->relative;
+    PW_OP(context_room)(&places, kt + f->context);
     PW_OP(pack_transposed)(kt, Tp, hd.k, hd.w, hd.T, D);
     PW_OP(pack_rows)(v, Dp, hd.v, hd.w, hd.T, D);
     PW_OP(head_bias_load)(&hd);
@@ -275,6 +282,8 @@ static void fwd_head(struct pw_ctx *c, void *arg, int h)
             mix_block(&y, &hd, kt + f->mix, hd.base + i, i, m, cols);
         float *by = slope != NULL ? slope + (size_t)i * Tp : NULL;
         score_block(&hd, p, by, y.rows, max, i, m, cols);
+        if (a->scan.kind == PW_SCAN_CONTEXT)
+            PW_OP(context_add)(&places, &hd, p, by, max, q, i, m, cols);
         if (scores != NULL)
             tell_block(&hd, scores + (size_t)i * T, p, m, cols, -INFINITY);
         bool wanted = f->maps.each != NULL && f->maps.wants(f->maps.arg, h, i, m);
@@ -293,8 +302,8 @@ static void fwd_head(struct pw_ctx *c, void *arg, int h)
     }
 }
 
-/* Divide a worker's room; relative: floats of the relative products. */
-static void divide_room(struct fwd *f, size_t relative, int Tmax)
+/* Divide a worker's room; relative and context: floats of the relative products and of the positions. */
+static void divide_room(struct fwd *f, size_t relative, size_t context, int Tmax)
 {
     const struct pw_attn *a = f->a;
     const struct pw_maps *maps = &f->maps;
@@ -307,7 +316,8 @@ static void divide_room(struct fwd *f, size_t relative, int Tmax)
     f->content_keys = f->scores + (maps->each != NULL ? block : 0);
     f->content = f->content_keys + (content ? keys : 0);
     f->relative = f->content + (content ? block : 0);
-    f->mix = f->relative + relative;
+    f->context = f->relative + relative;
+    f->mix = f->context + context;
     f->bias = f->mix + PW_OP(mix_room_floats)(a, Tmax);
     f->room = (f->bias + pw_bias_floats(Tmax) + 15) / 16 * 16;
 }
@@ -328,11 +338,14 @@ void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct 
     f.maps = maps != NULL ? *maps : (struct pw_maps){0};
     bool content = f.maps.each != NULL && f.maps.content != NULL;
     size_t relative = PW_OP(relative_floats)(a, Tmax, false), turned = pw_turned_floats(a, T);
-    divide_room(&f, relative, Tmax);
+    size_t context = PW_OP(context_floats)(a, Tmax, false);
+    divide_room(&f, relative, context, Tmax);
     size_t rooms = f.room * (size_t)(share ? c->alone->threads : 1);
     size_t plain = content ? pw_turned_floats(f.maps.content, T) : 0;
-    f.rooms = pw_ctx_scratch(c, rooms + relative + turned + plain + PW_OP(mix_shared_floats)(a, Tmax, false));
-    float *shared = f.rooms + rooms;
+    size_t mix = PW_OP(mix_shared_floats)(a, Tmax, false);
+    f.rooms = pw_ctx_scratch(c, rooms + context + relative + turned + plain + mix);
+    float *shared = f.rooms + rooms + context;
+    PW_OP(context_init)(&f.places, a, Tmax, false, f.rooms + rooms);
     PW_OP(relative_init)(&f.x, a, Tmax, false, shared);
     PW_OP(mix_init)(&f.y, a, Tmax, false, shared + relative + turned + plain);
     for (f.n = 0; f.n < s->n; f.n++) {
@@ -365,9 +378,10 @@ struct cached {
     int cap, T, R;
     struct pw_relative x;     /* with the table that all workers read */
     struct pw_mixing y;       /* with the bank that all workers read */
+    struct pw_context places; /* likewise */
     const struct pw_ctx *all; /* the worker of the first room */
-    float *rooms;             /* a worker's probabilities of a block, relative products, mix and bias */
-    size_t room, relative, mix, bias;
+    float *rooms; /* a worker's probabilities of a block, relative products, positions, mix and bias */
+    size_t room, relative, context, mix, bias;
 };
 
 /* The cache of a head has the layout that attention_fwd uses: keys [D,cap rounded up to 16], transposed, and
@@ -390,8 +404,10 @@ static void cached_head(struct pw_ctx *c, void *arg, int h)
     hd.v += h * D;
     hd.bias = p + f->bias;
     hd.terms = pw_terms_room(a, hd.bias, hd.Tp);
+    struct pw_context places = f->places;
     pw_slopes_room(&hd);
     x.dots = p + f->relative;
+    PW_OP(context_room)(&places, p + f->context);
     for (size_t r = 0; r < (size_t)R; r++)
         for (size_t d = 0; d < (size_t)D; d++) {
             kt[d * ld + (size_t)T + r] = hd.k[r * hd.w + d];
@@ -408,6 +424,8 @@ static void cached_head(struct pw_ctx *c, void *arg, int h)
         if (a->mix != NULL)
             mix_block(&y, &hd, f->rooms + (size_t)(c - f->all) * f->room + f->mix, i, T + i, m, cols);
         score_block(&hd, p, NULL, y.rows, max, T + i, m, cols);
+        if (a->scan.kind == PW_SCAN_CONTEXT)
+            PW_OP(context_add)(&places, &hd, p, NULL, max, q, T + i, m, cols);
         weights_block(&hd, p, NULL, max, T + i, m, cols);
         pw_attn_product(m, D, seen, p, Tp, 1, v, Dp, z + (size_t)i * C, C);
     }
@@ -418,16 +436,18 @@ void PW_OP(attention_cached)(struct pw_ctx *c, float *z, float *cache, const flo
 {
     int D = a->head_width, n = T + R, C = a->heads * D, Tp = pw_to_16(n);
     bool share = c->alone != NULL && R >= SHARED;
-    size_t relative = PW_OP(relative_floats)(a, n, false);
+    size_t relative = PW_OP(relative_floats)(a, n, false), context = PW_OP(context_floats)(a, Tp, false);
     struct cached f = {z, cache, .a = a, .cap = cap, .T = T, .R = R, .all = share ? c->alone->ctx : c};
     f.relative = PW_BLOCK * (size_t)Tp;
-    f.mix = f.relative + relative;
+    f.context = f.relative + relative;
+    f.mix = f.context + context;
     f.bias = f.mix + PW_OP(mix_room_floats)(a, Tp);
     f.room = (f.bias + pw_bias_floats(Tp) + 15) / 16 * 16;
     size_t rooms = f.room * (size_t)(share ? c->alone->threads : 1);
-    size_t turned = pw_turned_floats(a, R);
-    f.rooms = pw_ctx_scratch(c, rooms + relative + turned + PW_OP(mix_shared_floats)(a, n, false));
-    float *shared = f.rooms + rooms;
+    size_t turned = pw_turned_floats(a, R), mix = PW_OP(mix_shared_floats)(a, n, false);
+    f.rooms = pw_ctx_scratch(c, rooms + context + relative + turned + mix);
+    float *shared = f.rooms + rooms + context;
+    PW_OP(context_init)(&f.places, a, Tp, false, f.rooms + rooms);
     PW_OP(relative_init)(&f.x, a, n, false, shared);
     PW_OP(mix_init)(&f.y, a, n, false, shared + relative + turned);
     f.first = (struct pw_head){.a = a, .w = 3 * (size_t)C, .pos = pos, .T = n, .Tp = Tp, .D = D};

@@ -101,6 +101,33 @@ void PW_OP(stick_block)(const struct pw_head *hd, float *s, float *taken, int i,
 void PW_OP(stick_block_bwd)(const struct pw_head *hd, float *ds, const float *p, const float *taken, int i,
                             int m, int cols);
 
+/* ---- context.c: contextual positions. One piece of scratch for sequences of up to Tp positions;
+ * context_floats gives its size (0 without them) and context_init divides it. Each worker needs a room of its
+ * own of that size, which context_room puts in place of the common one. */
+struct pw_context {
+    int ld, Tp;
+    float *across; /* [D,ld] the table */
+    float *dots;   /* [PW_BLOCK,ld] a block's queries times the table */
+    float *places; /* [PW_BLOCK,Tp] positions of its keys */
+    float *gates;  /* [PW_BLOCK,Tp], if they are not saved */
+    float *rows;   /* [n,Dp] the transposed table; this and the next for the backward pass only */
+    float *sums;   /* [T,ld] sums of dS by query and column */
+};
+size_t PW_OP(context_floats)(const struct pw_attn *a, int Tp, bool backward);
+void PW_OP(context_init)(struct pw_context *x, const struct pw_attn *a, int Tp, bool backward, float *room);
+void PW_OP(context_room)(struct pw_context *x, float *room);
+/* s holds the scores of queries i .. i+m-1 on cols keys and receives their part; q points to the first of
+ * these queries. gates (NULL: not wanted) receives the gates, laid out as s; max the new largest scores. */
+void PW_OP(context_add)(const struct pw_context *x, const struct pw_head *hd, float *s, float *gates,
+                        float *max, const float *q, int i, int m, int cols);
+/* ds, the gradient of these scores, becomes that of the scores without the part. */
+void PW_OP(context_back)(const struct pw_context *x, const struct pw_head *hd, float *ds, const float *gates,
+                         int i, int m, int cols);
+/* After all queries of the head, and after dq was multiplied by scale: continue dq of the head over the
+ * table, and add to d_rows [D,n] (NULL: not wanted). q [T,Dp]. */
+void PW_OP(context_rows)(const struct pw_context *x, const struct pw_head *hd, float *dq, float *d_rows,
+                         const float *q);
+
 /* ---- relative.c: relative keys (Shaw et al. 2018). One piece of scratch for sequences of up to T positions;
  * relative_floats gives its size and relative_init divides it. */
 struct pw_relative {

@@ -79,6 +79,14 @@ V_INLINE m16 pw_attn_seen_lanes(int left)
     return m_first(left < 0 ? 0 : left > 16 ? 16 : left);
 }
 
+/* Load 16 columns of m rows of x, Tp apart; rows that are missing are zeros. */
+V_INLINE void pw_attn_load_tile(v16 t[16], const float *x, size_t Tp, int m)
+{
+    V_UNROLL
+    for (int r = 0; r < 16; r++)
+        t[r] = r < m ? v_load(x + (size_t)r * Tp) : v_zero();
+}
+
 /* Does the forward pass save a second map beside the probabilities? */
 static inline bool pw_attn_saves_two(const struct pw_attn *a)
 {

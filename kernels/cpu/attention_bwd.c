@@ -55,17 +55,20 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
     size_t C = (size_t)(a->heads * D);
     size_t cols = (size_t)D * (size_t)Tmax, rows = (size_t)Tmax * (size_t)pw_to_16(D);
     size_t square = (size_t)Tmax * (size_t)Tmax, dropped = a->drop != NULL ? square : 0;
-    size_t relative = PW_OP(relative_floats)(a, Tmax, true);
+    size_t relative = PW_OP(relative_floats)(a, Tmax, true), context = PW_OP(context_floats)(a, Tmax, true);
     size_t shared = pw_bias_floats(Tmax) + pw_turned_floats(a, pw_attn_longest(s));
     size_t mix = PW_OP(mix_shared_floats)(a, Tmax, true);
-    float *vt = pw_ctx_scratch(c, cols + 3 * rows + square + dropped + relative + shared + mix);
+    float *vt = pw_ctx_scratch(c, cols + 3 * rows + square + dropped + relative + context + shared + mix);
     float *q = vt + cols, *k = q + rows, *g = k + rows, *ds = g + rows, *masked = ds + square;
-    float *bias = masked + dropped + relative, *room = bias + pw_bias_floats(Tmax);
+    float *bias = masked + dropped + relative + context, *room = bias + pw_bias_floats(Tmax);
     struct pw_relative x;
+    struct pw_context places;
     struct pw_mixing y;
     PW_OP(relative_init)(&x, a, Tmax, true, masked + dropped);
-    PW_OP(mix_init)(&y, a, Tmax, true, masked + dropped + relative + shared);
-    assert((d_bias == NULL || a->bias != NULL) && (d_keys == NULL || a->keys != NULL));
+    PW_OP(context_init)(&places, a, Tmax, true, masked + dropped + relative);
+    PW_OP(mix_init)(&y, a, Tmax, true, masked + dropped + relative + context + shared);
+    assert((d_bias == NULL || a->bias != NULL) &&
+           (d_keys == NULL || a->keys != NULL || a->scan.rows != NULL));
     assert(d_terms == NULL || (a->terms != NULL && a->score == NULL));
     const float *slope = save + pw_attn_maps_floats(a->heads, s->start, s->n);
     (void)z; /* not needed: with the probabilities at hand, P*dP is summed directly */
@@ -93,12 +96,15 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
                 pw_attn_product(m, pw_to_16(seen), D, g + (size_t)i * Dp, Dp, 1, vt, Tp, d, Tp);
                 if (a->drop != NULL)
                     pw_attn_drop_block(&hd, d, d, i, m);
+                const float *pi = save + (size_t)i * Tp, *by = slope + (size_t)i * Tp;
                 if (a->scan.kind == PW_SCAN_STICK)
-                    PW_OP(stick_block_bwd)
-                (&hd, d, save + (size_t)i * Tp, slope + (size_t)i * Tp, i, m, pw_to_16(seen));
-                else softmax_block_bwd(&hd, d, save + (size_t)i * Tp, i, m, pw_to_16(seen));
+                    PW_OP(stick_block_bwd)(&hd, d, pi, by, i, m, pw_to_16(seen));
+                else
+                    softmax_block_bwd(&hd, d, pi, i, m, pw_to_16(seen));
                 if (a->score != NULL)
-                    slope_block(&hd, d, slope + (size_t)i * Tp, i, m, pw_to_16(seen));
+                    slope_block(&hd, d, by, i, m, pw_to_16(seen));
+                if (a->scan.kind == PW_SCAN_CONTEXT)
+                    PW_OP(context_back)(&places, &hd, d, by, i, m, pw_to_16(seen));
                 pw_attn_product(m, D, seen, d, Tp, 1, k, Dp, dq + (size_t)i * w, w);
                 if (a->keys != NULL)
                     PW_OP(relative_dq)(&x, &hd, dq + (size_t)i * w, d, i, m);
@@ -120,11 +126,13 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
                 PW_OP(head_bias_grad)(&hd, d_bias, ds);
             if (d_terms != NULL)
                 PW_OP(head_terms_grad)(&hd, d_terms, ds);
+            if (a->scan.kind == PW_SCAN_CONTEXT)
+                PW_OP(context_rows)(&places, &hd, dq, d_keys, q);
             if (hd.slopes != NULL) {
                 PW_OP(head_bias_load)(&hd);
                 PW_OP(head_slopes_grad)(&hd, a->made->d_slopes, ds);
             }
-            if (d_keys != NULL)
+            if (d_keys != NULL && a->keys != NULL)
                 PW_OP(relative_dkeys)(&x, &hd, d_keys, q);
             if (a->mix != NULL)
                 PW_OP(mix_dbank)(&y, &hd);

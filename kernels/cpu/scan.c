@@ -20,14 +20,6 @@ V_INLINE m16 keys_of(int i, int j)
     return pw_attn_seen_lanes(i - j);
 }
 
-/* Load 16 columns of m rows of x, Tp apart; rows that are missing are zeros. */
-V_INLINE void load_tile(v16 t[LANES], const float *x, size_t Tp, int m)
-{
-    V_UNROLL
-    for (int r = 0; r < LANES; r++)
-        t[r] = r < m ? v_load(x + (size_t)r * Tp) : v_zero();
-}
-
 void PW_OP(stick_block)(const struct pw_head *hd, float *s, float *taken, int i, int m, int cols)
 {
     size_t Tp = (size_t)hd->Tp;
@@ -35,7 +27,7 @@ void PW_OP(stick_block)(const struct pw_head *hd, float *s, float *taken, int i,
     v16 left = v_set(1.0f);
     for (int j = cols - LANES; j >= 0; j -= LANES) {
         v16 share[LANES], t[LANES];
-        load_tile(share, s + j, Tp, m);
+        pw_attn_load_tile(share, s + j, Tp, m);
         for (int r = 0; r < LANES; r++) {
             v16 minus;
             m16 seen = keys_of(i + r, j);
@@ -75,8 +67,8 @@ void PW_OP(stick_block_bwd)(const struct pw_head *hd, float *ds, const float *p,
     v16 sum = v_load(own);
     for (int j = 0; j < cols; j += LANES) {
         v16 t[LANES], u[LANES];
-        load_tile(t, ds + j, Tp, m);
-        load_tile(u, p + j, Tp, m);
+        pw_attn_load_tile(t, ds + j, Tp, m);
+        pw_attn_load_tile(u, p + j, Tp, m);
         for (int r = 0; r < LANES; r++) {
             u[r] = v_mul(u[r], t[r]);
             u[r] = v_select(keys_of(i + r, j), u[r], v_zero());

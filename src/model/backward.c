@@ -221,8 +221,8 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l
     struct pw_attn attn = pw_model_attn(m, l);
     enum pw_norm kind = (enum pw_norm)cfg->norm, kind1 = cfg->norm_at == 0 ? kind : PW_NORM_NONE;
     float *slot = to->grad, *d_bias = table_sums(m, to, PW_TABLE_BIAS, l);
-    float *d_keys =
-        attn.keys != NULL ? slot + m->lay.pe + (size_t)l * m->tables.key_rows * m->cfg.head_width : NULL;
+    const float *keys = attn.keys != NULL ? attn.keys : attn.scan.rows;
+    float *d_keys = keys != NULL ? slot + (keys - m->p) : NULL;
     bool parallel = cfg->parallel != PW_PARALLEL_OFF, shared = cfg->parallel == PW_PARALLEL_SHARED;
     float *d_n2 = parallel ? w->d_n2 : w->d_norm;
     struct pw_mix mix;

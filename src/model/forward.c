@@ -59,7 +59,7 @@ struct pw_attn pw_model_attn(const struct pw_model *m, int layer)
         .reach = t->reach,
         .turn = t->turn != NULL ? &t->turn[layer] : NULL,
         .score = t->score != NULL ? &t->score[layer] : NULL,
-        .scan = pw_scan_of(m),
+        .scan = pw_scan_of(m, layer),
     };
 }
 
@@ -84,7 +84,7 @@ size_t pw_model_save_floats(const struct pw_model *m, const int *start, int n_se
                         .score = m->pe.pe->uses & PW_PE_SCORE ? &some : NULL,
                         .terms = pw_has_terms(m) ? &term : NULL,
                         .made = pw_has_slopes(m) ? &made : NULL,
-                        .scan = pw_scan_of(m)};
+                        .scan = {.kind = m->pe.pe->scan}};
     return m->ops->attn_save_floats(&a, start, n_seqs);
 }
 

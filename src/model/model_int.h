@@ -425,10 +425,15 @@ void pw_forward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const s
 void pw_forward_cached(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_cache *cache,
                        const int *ids, int R);
 
-/* The scan of an encoding that has one. */
-static inline struct pw_scan pw_scan_of(const struct pw_model *m)
+/* The scan of layer l, if the encoding has one. */
+static inline struct pw_scan pw_scan_of(const struct pw_model *m, int l)
 {
-    return (struct pw_scan){.kind = m->pe.pe->scan};
+    struct pw_scan s = {.kind = m->pe.pe->scan};
+    if (s.kind == PW_SCAN_CONTEXT) {
+        s.n = m->pe.pe->scan_rows(m->pe.o.bytes);
+        s.rows = m->p + m->lay.pe + (size_t)l * (size_t)m->cfg.head_width * (size_t)s.n;
+    }
+    return s;
 }
 
 /* ---- gates.c: the projection of an encoding with terms or a mix, and what becomes of it; without, nothing

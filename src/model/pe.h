@@ -219,8 +219,10 @@ struct pw_pe {
     /* SLOPES: which parts have slopes. params has [L,H] omega, and then for each part, queries first, the
      * directions [L,H,D]. */
     void (*slopes)(const void *opts, bool *query, bool *key);
-    /* SCAN: its kind. Not with other uses that act on scores. */
+    /* SCAN: its kind. Not with other uses that act on scores. CONTEXT: scan_rows returns n of struct pw_scan,
+     * and the only parameter of params is the table [L,D,n]. */
     enum pw_scan_kind scan;
+    int (*scan_rows)(const void *opts);
     /* Makes the program that fill and fill_bwd pass to the backend for a table (kernels/expr_code.h); the
      * caller frees it. NULL: there is none. */
     enum pw_code (*code)(const void *opts, const struct pw_config *cfg, enum pw_pe_table which,

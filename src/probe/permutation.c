@@ -44,11 +44,22 @@ struct state {
      * 1..DEPTHS layers. masked: the arm's encoding needs the mask, so it has only causal ones. */
     int models;
     bool masked;
-    double threshold; /* for the effect of the arm's encoding: SOMETHING or A_LITTLE */
+    double threshold;    /* for the effect of the arm's encoding: SOMETHING or A_LITTLE */
+    bool starts_at_zero; /* its learned values are 0 at first, so untrained models have no encoding */
     struct errors *e;
     float *resid, *permuted; /* [layers+1,T,C] */
     int *tokens, *order;
 };
+
+static bool starts_at_zero(const struct pw_pe_use_opts *use, const struct pw_config *cfg)
+{
+    struct pw_pe_param list[PW_PE_PARAMS];
+    int n = use->pe->params != NULL ? use->pe->params(use->o.bytes, cfg, list) : 0;
+    bool zero = n > 0;
+    for (int i = 0; i < n; i++)
+        zero = zero && list[i].std == 0 && list[i].value == 0;
+    return zero;
+}
 
 static enum pw_code begin_permutation(struct pw_probing_at *p, struct pw_err *err)
 {
@@ -60,6 +71,7 @@ static enum pw_code begin_permutation(struct pw_probing_at *p, struct pw_err *er
     const struct pw_pe *pe = pw_model_pe(subject->model)->pe;
     s->masked = pe->needs_mask;
     s->threshold = pe->uses & PW_PE_MIXES ? A_LITTLE : SOMETHING;
+    s->starts_at_zero = starts_at_zero(pw_model_pe(subject->model), pw_model_config(subject->model));
     s->models = DEPTHS * (pe->uses == 0 ? 2 : s->masked ? 3 : 4);
     s->e = pw_alloc((size_t)s->models, sizeof *s->e);
     s->resid = pw_alloc((size_t)(DEPTHS + 1) * o->length * WIDTH, sizeof *s->resid);
@@ -165,7 +177,12 @@ static void claims(const struct state *s, struct pw_finding *f, const char *pe)
         "correction: the last token of one causal layer is blind to order; of two or more layers, it isn't",
         "one layer: error at most %.1e; more layers: mean error at least %.2f", causal[0].last_most,
         least_deep);
-    if (s->masked)
+    if (s->masked && s->starts_at_zero)
+        pw_finding_remark(f,
+                          "%s starts with zeros, so these untrained models have no encoding yet, and nothing "
+                          "is claimed about it",
+                          pe);
+    else if (s->masked)
         pw_finding_claim(
             f, pw_claim_holds(wired[0].last > SOMETHING),
             "with an encoding that needs the mask, the last token of one causal layer isn't blind "

@@ -59,6 +59,8 @@ CASES = {
     "inkling": ("inkling reach=32 mixes=4 alpha=0", {}),
     "inkling_tau": ("inkling reach=4 mixes=3 alpha=0.7 floor=3", dict(norm="layernorm", act="gelu", bias="on", heads=4)),
     "inkling_both": ("inkling reach=5 mixes=4 alpha=0", dict(causal="off", tied="on")),
+    "cope": ("cope npos=4", {}),
+    "cope_gelu": ("cope npos=13", dict(norm="layernorm", act="gelu", bias="on", heads=4, tied="on")),
 }
 
 FAMILIES = {
@@ -119,6 +121,16 @@ def stick(scores):
     log_beta = F.logsigmoid(-scores).masked_fill(later, 0)
     att = (log_z + log_beta @ torch.ones(T, T, dtype=scores.dtype).tril(-1)).exp()
     return att + torch.diag_embed(1 - att.sum(-1))
+
+
+def contextual(query, attn_logits, pos_emb):
+    """Golovneva et al. 2024, their listing; attn_logits have -inf where the mask hides a key."""
+    gates = torch.sigmoid(attn_logits)
+    pos = gates.flip(-1).cumsum(dim=-1).flip(-1).clamp(max=pos_emb.shape[-1] - 1)
+    ceil, floor = pos.ceil().long(), pos.floor().long()
+    logits = query @ pos_emb
+    w = pos - floor
+    return logits.gather(-1, ceil) * w + logits.gather(-1, floor) * (1 - w)
 
 
 class Model:
@@ -185,6 +197,8 @@ class Model:
             self.add("pe.omega", o["layers"], H)
             for name in {"key": "u", "query": "v"}.get(self.pe_options.get("gate"), "vu"):
                 self.add("pe." + name, o["layers"], H, D)
+        if self.pe == "cope":
+            self.add("pe.pos_emb", o["layers"], D, int(self.pe_options["npos"]))
         if self.pe == "fire":
             hidden = int(self.pe_options["hidden"])
             for name, *shape in ("c", 1), ("L_multiplier", 1), ("mlp.0.weight", hidden, 1), ("mlp.0.bias", hidden), \
@@ -346,6 +360,8 @@ class Model:
                 scores = scores - distance * omega[:, None, None] * slope
             if o["causal"] == "on":
                 scores = scores.masked_fill(torch.ones(T, T).triu(1).bool(), -math.inf)
+            if self.pe == "cope":
+                scores = scores + contextual(q, scores, self.p["pe.pos_emb"][i])
             weights = stick(scores) if self.pe == "stickbreaking" else scores.softmax(-1)
             z = (weights @ v).transpose(0, 1).reshape(T, H * D)
             mid = x + self.norm(f"layers.{i}.norm1_post", self.linear(f"layers.{i}.attn.o", z))

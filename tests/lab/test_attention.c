@@ -58,6 +58,42 @@ static void test_terms(void **state)
     bench_close(&b);
 }
 
+/* Contextual positions are sums of gates on the content; the rest of a stick completes each row. */
+static void test_scans(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_open(&b, 1, false);
+    bench_must(&b, "task sort lengths=2..8; race cope(npos=4),stickbreaking; train 20; prompt sort 3 1 2");
+    bench_must(&b, "inspect layer=1 head=1");
+    const struct pw_ev_attention *a = &b.s->attention;
+    assert_true(a->positions != NULL && a->biases && !a->rests);
+    for (int q = 0; q < a->T; q++) {
+        double sum = 0;
+        for (int k = q; k >= 0; k--) {
+            sum += 1 / (1 + exp(-(double)at(a->content, a, q, k)));
+            assert_true(fabs(fmin(sum, 3) - (double)at(a->positions, a, q, k)) < 5e-3);
+        }
+        for (int k = q + 1; k < a->T; k++)
+            assert_true(at(a->positions, a, q, k) == 0);
+    }
+    bench_must(&b, "arm 2; prompt sort 3 1 2; inspect layer=0 head=0 view=bias");
+    assert_true(a->positions == NULL && !a->biases && a->rests);
+    for (int q = 0; q < a->T; q++) {
+        double left = 1;
+        for (int k = q - 1; k >= 0; k--)
+            left /= 1 + exp((double)at(a->score, a, q, k));
+        size_t own = (size_t)q * a->T + (size_t)q;
+        assert_true(fabs(left - (double)pw_from_half(a->probs[own])) < 5e-3);
+    }
+    bench_must(&b, "table");
+    assert_string_equal(b.s->arms[1].table.order, "a scan over the keys, which reads the tokens");
+    bench_run(&b, "export table x.npz");
+    assert_string_equal(b.error, "export table: stickbreaking has a scan over the keys, which an .npz file "
+                                 "can't hold: allowed is .json");
+    bench_close(&b);
+}
+
 /* The share of the variation of a head's scores that comes from position. NaN if no position acts. */
 static float position_part(const struct pw_ev_attention *a)
 {
@@ -328,15 +364,11 @@ static void test_pooled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_terms),
-        cmocka_unit_test(test_position_part),
-        cmocka_unit_test(test_gates),
-        cmocka_unit_test(test_mixed_bias),
-        cmocka_unit_test(test_gold),
-        cmocka_unit_test(test_pooled),
-        cmocka_unit_test(test_known_heads),
-        cmocka_unit_test(test_moves),
-        cmocka_unit_test(test_kept_while_training),
+        cmocka_unit_test(test_terms),       cmocka_unit_test(test_position_part),
+        cmocka_unit_test(test_gates),       cmocka_unit_test(test_mixed_bias),
+        cmocka_unit_test(test_gold),        cmocka_unit_test(test_pooled),
+        cmocka_unit_test(test_known_heads), cmocka_unit_test(test_scans),
+        cmocka_unit_test(test_moves),       cmocka_unit_test(test_kept_while_training),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

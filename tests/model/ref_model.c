@@ -27,6 +27,8 @@ struct view {
     const double *mix, *bank; /* of all layers; NULL: no mix */
     int mixes, reach;
     double alpha, floor;
+    const double *contexts; /* [L,D,npos] of contextual positions */
+    int npos;
     const double *gate, *gate_bias;    /* of all layers; NULL: no terms */
     const double *omega, *of_q, *of_k; /* slopes of all layers; NULL: none */
     double steeper;                    /* factor on slopes that 'tune' set */
@@ -141,6 +143,8 @@ static struct view look(const struct ref_model *r)
     v.reach = (int)option(r->pe, "reach");
     v.alpha = option(r->pe, "alpha");
     v.floor = option(r->pe, "floor");
+    v.contexts = ref_tensor(r, "pe.pos_emb");
+    v.npos = (int)option(r->pe, "npos");
     v.omega = ref_tensor(r, "pe.omega");
     v.of_q = ref_tensor(r, "pe.v");
     v.of_k = ref_tensor(r, "pe.u");
@@ -405,6 +409,24 @@ static double stick(double *p, int i, double top)
     return 1;
 }
 
+/* Adds the part of contextual positions to the scores p [i+1] of the query q [D]; returns the largest. */
+static double contextual(const struct view *r, double *p, const double *q, int l, int i)
+{
+    int D = r->cfg->head_width, n = r->npos;
+    const double *e = r->contexts + (size_t)l * D * n;
+    double sum = 0, top = -INFINITY;
+
+    for (int j = i; j >= 0; j--) {
+        sum += 1 / (1 + exp(-p[j]));
+        double at = fmin(sum, n - 1);
+        int f = (int)floor(at), c = (int)ceil(at);
+        for (int d = 0; d < D; d++)
+            p[j] += q[d] * (e[d * n + f] * (1 - at + f) + e[d * n + c] * (at - f));
+        top = fmax(top, p[j]);
+    }
+    return top;
+}
+
 /* z [T,HD] from normed inputs n [T,C]. */
 static void attention(const struct view *r, double *z, const double *n, const struct layer *y, const int *pos,
                       int T, int first)
@@ -470,6 +492,8 @@ static void attention(const struct view *r, double *z, const double *n, const st
                     p[j] = capped(p[j], pos[i] - pos[j]);
                 top = fmax(top, p[j]);
             }
+            if (is(r, "cope"))
+                top = contextual(r, p, q + i * HD + h * D, y->number, i);
             for (int j = 0; j < keys; j++)
                 sum += p[j] = exp(p[j] - top);
             if (is(r, "stickbreaking"))

@@ -294,7 +294,7 @@ static void test_encodings(void **state)
     assert_pe("xyzzy", "",
               "no encoding 'xyzzy'; there are none, learned, sinusoidal, t5, alibi, rotary, clipped, shaw, "
               "fire, rspe, aspe, "
-              "2dspe, dpe, ldpe, learned_reversed, fox, inkling, grape, stickbreaking");
+              "2dspe, dpe, ldpe, learned_reversed, fox, inkling, grape, stickbreaking, cope");
     assert_pe("inkling", "", "inkling reach=32 mixes=4 alpha=0 floor=64");
     assert_pe("inkling reach=0", "", "inkling: reach=0: allowed are 1..4096");
     assert_pe("inkling offset=2", "", "inkling: offset=2: it has no positions to shift");
@@ -314,6 +314,10 @@ static void test_encodings(void **state)
     assert_pe("grape", "causal=off",
               "grape: causal=off: a later key would gain by its distance, so it needs causal=on");
     assert_pe("stick", "", "stickbreaking");
+    assert_pe("cope", "context=40", "cope npos=41");
+    assert_pe("contextual", "context=400", "cope npos=64");
+    assert_pe("cope npos=1", "", "cope: npos=1: allowed are 2..1024");
+    assert_pe("cope", "causal=off", "cope: causal=off: it sums over earlier tokens, so it needs causal=on");
     assert_pe("stickbreaking stretch=2", "", "stickbreaking: stretch=2: it has no positions to stretch");
     assert_pe("stickbreaking", "causal=off",
               "stickbreaking: causal=off: it sums over earlier tokens, so it needs causal=on");

@@ -165,7 +165,9 @@ static void test_the_model_changes(void **state)
                                       "inkling reach=5 alpha=0.5 floor=3",
                                       "inkling logn=4",
                                       "grape",
-                                      "stickbreaking"};
+                                      "stickbreaking",
+                                      "cope npos=5",
+                                      "cope"};
     struct pw_model *m = toy_model(*state, "layers=2 width=16 heads=2 context=80 dropout=0.2", "t5", V, 1);
     struct pw_batch *b = toy_batch(4, 1, CONTEXT, CONTEXT, V);
     struct pw_decoder *d = decoder(m, CONTEXT);

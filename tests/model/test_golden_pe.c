@@ -464,6 +464,66 @@ static void test_forgetting(void **state)
         }
 }
 
+/* ---- scans: q = sin(1 + 4t + d), k = cos(1 + 4t + d), and e = 0.1 (d+1) (-1)^n (n+1) of cope, from Python.
+ * The stick is broken by the scores of cope without its positions. */
+
+enum { SCAN_T = 4, SCAN_D = 4, SCAN_N = 3 };
+
+struct scanned {
+    const struct pw_backend_ops *ops;
+    struct pw_scan scan;
+    const float *qkv;
+    float *scores, *probs;
+};
+
+static void compute_scan(struct pw_ctx *c, int chunk, int worker, void *arg)
+{
+    static float z[SCAN_T * SCAN_D];
+    const struct scanned *x = arg;
+    const int start[] = {0, SCAN_T};
+    const struct pw_seqs seqs = {1, start, SCAN_T, SCAN_T};
+    struct pw_attn a = {.heads = 1, .head_width = SCAN_D, .scale = 0.5f, .causal = true, .scan = x->scan};
+    struct pw_maps maps = {.scores = x->scores, .probs = x->probs};
+
+    (void)chunk;
+    (void)worker;
+    x->ops->attention_fwd(c, z, NULL, &maps, x->qkv, &a, NULL, &seqs);
+}
+
+static void test_scans(void **state)
+{
+    static const double cope[][4] = {
+        {0.21189308071986113},
+        {-1.4351244841408728, -0.2837763000219973},
+        {0.5134000262095287, 0.31140757905211625, 0.021088463315128897},
+        {0.5980053263345421, 1.0465978203216912, -1.235699570857022, -0.04656909564260692}};
+    static const double weights[][4] = {
+        {1},
+        {0.29954503184493564, 0.7004549681550644},
+        {0.4486271690877523, 0.36803941586579686, 0.18333341504645084},
+        {0.08782764172116128, 0.4653294201369255, 0.3258437683524494, 0.1209991697894639}};
+    float qkv[SCAN_T * 3 * SCAN_D] = {0}, e[SCAN_D * SCAN_N], scores[SCAN_T * SCAN_T], probs[SCAN_T * SCAN_T];
+    (void)state;
+    for (int t = 0; t < SCAN_T; t++)
+        for (int d = 0; d < SCAN_D; d++) {
+            qkv[t * 3 * SCAN_D + d] = (float)sin(1 + 4 * t + d);
+            qkv[(t * 3 + 1) * SCAN_D + d] = (float)cos(1 + 4 * t + d);
+        }
+    for (int d = 0; d < SCAN_D; d++)
+        for (int n = 0; n < SCAN_N; n++)
+            e[d * SCAN_N + n] = (float)(0.1 * (d + 1) * (n % 2 ? -1 : 1) * (n + 1));
+    struct scanned x = {toy.ops, {PW_SCAN_CONTEXT, e, SCAN_N}, qkv, scores, probs};
+    toy.ops->for_chunks(toy.be, 1, compute_scan, &x);
+    for (int i = 0; i < SCAN_T; i++)
+        for (int j = 0; j <= i; j++)
+            assert_near(scores[i * SCAN_T + j], cope[i][j], 1e-6, "score of cope", i * SCAN_T + j);
+    x.scan = (struct pw_scan){.kind = PW_SCAN_STICK};
+    toy.ops->for_chunks(toy.be, 1, compute_scan, &x);
+    for (int i = 0; i < SCAN_T; i++)
+        for (int j = 0; j <= i; j++)
+            assert_near(probs[i * SCAN_T + j], weights[i][j], 3e-7, "weight of a stick", i * SCAN_T + j);
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -495,6 +555,7 @@ int main(void)
         cmocka_unit_test(test_clipped),
         cmocka_unit_test(test_first_keys),
         cmocka_unit_test(test_forgetting),
+        cmocka_unit_test(test_scans),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -27,6 +27,7 @@ static const struct {
     {"layers=2 width=12 heads=3 ffn=10 context=128", "inkling"},
     {"layers=2 width=12 heads=3 ffn=10 context=128", "grape"},
     {"layers=2 width=12 heads=3 ffn=10 context=128", "stickbreaking"},
+    {"layers=2 width=12 heads=3 ffn=10 context=128", "cope npos=6"},
 };
 enum { N_MODELS = sizeof models / sizeof *models };
 

@@ -38,5 +38,7 @@ const struct ref_case ref_cases[] = {
 const struct ref_case ref_scan_cases[] = {
     {"stick", ref_case_stick, false, 2e-5},
     {"cached stick", ref_case_cached_stick, false, 2e-5},
+    {"context", ref_case_context, false, 5e-4},
+    {"cached context", ref_case_cached_context, false, 2e-4},
     {NULL, NULL, false, 0.0},
 };

@@ -66,6 +66,8 @@ void ref_case_attention_slopes(struct ref_call *r);
 void ref_case_cached_slopes(struct ref_call *r);
 void ref_case_stick(struct ref_call *r);
 void ref_case_cached_stick(struct ref_call *r);
+void ref_case_context(struct ref_call *r);
+void ref_case_cached_context(struct ref_call *r);
 void ref_case_gather(struct ref_call *r);
 void ref_case_fire(struct ref_call *r);
 void ref_case_expr(struct ref_call *r);

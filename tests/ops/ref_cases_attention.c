@@ -99,7 +99,7 @@ static void attention(struct ref_call *r, int H, int D, enum part part)
                         NULL,
                         NULL,
                         NULL,
-                        {PW_SCAN_NONE}};
+                        {PW_SCAN_NONE, NULL, 0}};
     struct pw_dropout drop = ref_dropout(r);
     struct pw_seqs seqs = {SEQS, ref_copy(r, start, sizeof start), R, 65};
     float *z = ref_output(r, nz), *scores = ref_output(r, n_maps);
@@ -169,7 +169,7 @@ static void cached(struct ref_call *r, int H, int D, enum part part)
                         NULL,
                         NULL,
                         NULL,
-                        {PW_SCAN_NONE}};
+                        {PW_SCAN_NONE, NULL, 0}};
     struct pw_turn turn;
     a.score = part == TERMS || part == SLOPES ? NULL : score_function(r);
     a.terms = termed ? ref_input(r, (size_t)(n * H), 3.0f) : NULL;
@@ -249,7 +249,11 @@ static struct pw_attn scanned(struct ref_call *r, int H, int D, enum pw_scan_kin
                         .table = P,
                         .scan = {kind}};
     if (ref_next(&r->s) % 4 == 0)
-        a.scale = 3.0f;
+        a.scale = kind == PW_SCAN_STICK ? 3.0f : 1.0f;
+    if (kind == PW_SCAN_CONTEXT) { /* fewer positions than keys, and more */
+        a.scan.n = PICK(&r->s, 2, 3, 15, 16, 17, 33, 40);
+        a.scan.rows = ref_input(r, (size_t)(D * a.scan.n), 1.0f);
+    }
     turns(r, &a, turn);
     return a;
 }
@@ -277,8 +281,9 @@ static void attention_scan(struct ref_call *r, enum pw_scan_kind kind)
     float *save = ref_own(r, r->ops->attn_save_floats(&a, start, SEQS));
     a.drop = ref_next(&r->s) % 3 == 0 ? &drop : NULL;
     bool shown = ref_next(&r->s) % 2;
+    float *d_rows = kind == PW_SCAN_CONTEXT ? ref_output(r, (size_t)(D * a.scan.n)) : NULL;
     r->ops->attention_fwd(r->c, z, save, shown ? &maps : NULL, qkv, &a, pos, &seqs);
-    r->ops->attention_bwd(r->c, dqkv, NULL, NULL, NULL, dz, z, qkv, save, &a, pos, &seqs);
+    r->ops->attention_bwd(r->c, dqkv, NULL, d_rows, NULL, dz, z, qkv, save, &a, pos, &seqs);
 }
 
 static void cached_scan(struct ref_call *r, enum pw_scan_kind kind)
@@ -308,6 +313,16 @@ void ref_case_stick(struct ref_call *r)
 void ref_case_cached_stick(struct ref_call *r)
 {
     cached_scan(r, PW_SCAN_STICK);
+}
+
+void ref_case_context(struct ref_call *r)
+{
+    attention_scan(r, PW_SCAN_CONTEXT);
+}
+
+void ref_case_cached_context(struct ref_call *r)
+{
+    cached_scan(r, PW_SCAN_CONTEXT);
 }
 
 /* Numbers on both sides of 0, some of which are so large that the exp is 0. */

@@ -13,6 +13,12 @@ void ref_double_weights(double *p, const struct pw_attn *a, int T);
 void ref_double_weights_bwd(double *ds, const double *dp, const double *p, const double *s,
                             const struct pw_attn *a, int T);
 
+/* out [i+1] = the scores s of query i, whose row is q, plus their part of contextual positions. bwd: ds [i+1]
+ * becomes the gradient of s; adds to u [n+1], the gradient of the query's products with the table. */
+void ref_double_context(double *out, const double *s, const float *q, const struct pw_attn *a, int i);
+void ref_double_context_bwd(double *ds, double *u, const double *s, const float *q, const struct pw_attn *a,
+                            int i);
+
 /* Rotates q and k of R rows in place; back: by the negative angles. */
 void ref_double_turn(float *qkv, const struct pw_turn *t, const int *pos, bool back, int H, int D, int R);
 

@@ -153,6 +153,21 @@ static void score_map(double *s, double *slope, const float *qkv, const struct p
         }
 }
 
+/* The same with contextual positions. plain [T,T] (NULL: not wanted) receives the scores without them. */
+static void whole_map(double *s, double *slope, double *plain, const float *qkv, const struct pw_attn *a,
+                      const int *pos, int base, int T, int h)
+{
+    int D = a->head_width;
+    double *content = ref_room((size_t)(T * T));
+    score_map(s, slope, qkv, a, pos, base, T, h);
+    memcpy(content, s, (size_t)(T * T) * sizeof *s);
+    for (int i = 0; a->scan.kind == PW_SCAN_CONTEXT && i < T; i++)
+        ref_double_context(s + i * T, content + i * T, qkv + (base + i) * 3 * a->heads * D + h * D, a, i);
+    if (plain != NULL)
+        memcpy(plain, content, (size_t)(T * T) * sizeof *s);
+    free(content);
+}
+
 /* 1 without dropout. */
 static double mask(const struct pw_attn *a, int h, int row, int col)
 {
@@ -170,7 +185,7 @@ void ref_double_scores(struct pw_ctx *c, float *out, const float *qkv, const str
         for (int h = 0; h < a->heads; h++) {
             int T = s->start[n + 1] - s->start[n];
             double *map = ref_room((size_t)(T * T));
-            score_map(map, NULL, rows, a, pos, s->start[n], T, h);
+            whole_map(map, NULL, NULL, rows, a, pos, s->start[n], T, h);
             for (int i = 0; i < T * T; i++)
                 *out++ = (float)map[i];
             free(map);
@@ -193,7 +208,7 @@ static void attend(float *z, float *save, const struct pw_maps *maps, const floa
         for (int h = 0; h < a->heads; h++) {
             int base = s->start[n], T = s->start[n + 1] - base, Tp = (T + 15) / 16 * 16;
             double *p = ref_room((size_t)(T * T));
-            score_map(p, NULL, qkv, a, pos, base, T, h);
+            whole_map(p, NULL, NULL, qkv, a, pos, base, T, h);
             ref_double_weights(p, a, T);
             for (int i = 0; i < T; i++) {
                 for (int d = 0; d < D; d++) {
@@ -286,6 +301,7 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, floa
     double *db = ref_room(entries + 1), *dkeys = ref_room((2 * (size_t)a->reach + 1) * D);
     size_t bank = a->mix != NULL ? (size_t)(a->mix->mixes * a->mix->reach) : 0;
     double *dbank = ref_room(bank + 1);
+    double *dtable = ref_room((size_t)(a->scan.n * D + 1)); /* of contextual positions */
     float *rows = turned(qkv, a, pos, s->start[s->n]);
     (void)c;
     (void)z;
@@ -295,9 +311,10 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, floa
             int base = s->start[n], T = s->start[n + 1] - base;
             double *p = ref_room((size_t)(T * T)), *dp = ref_room((size_t)(T * T)),
                    *ds = ref_room((size_t)(T * T)), *slope = ref_room((size_t)(T * T)),
-                   *scores = ref_room((size_t)(T * T));
+                   *scores = ref_room((size_t)(T * T)), *plain = ref_room((size_t)(T * T)),
+                   *u = ref_room((size_t)T * ((size_t)a->scan.n + 1));
             const float *q = rows + base * w + h * D, *k = q + C, *v = k + C, *g = dz + base * C + h * D;
-            score_map(p, slope, rows, a, pos, base, T, h);
+            whole_map(p, slope, plain, rows, a, pos, base, T, h);
             memcpy(scores, p, (size_t)(T * T) * sizeof *p);
             ref_double_weights(p, a, T);
             for (int i = 0; i < T * T; i++)
@@ -307,6 +324,8 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, floa
             ref_double_weights_bwd(ds, dp, p, scores, a, T);
             for (int i = 0; i < T * T; i++)
                 ds[i] *= slope[i];
+            for (int i = 0; a->scan.kind == PW_SCAN_CONTEXT && i < T; i++)
+                ref_double_context_bwd(ds + i * T, u + i * (a->scan.n + 1), plain + i * T, q + i * w, a, i);
             for (int i = 0; i < T; i++)
                 for (int d = 0; d < D; d++) {
                     double dq = 0, dk = 0, dv = 0;
@@ -319,7 +338,15 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, floa
                         dv += p[j * T + i] * mask(a, h, base + j, i) * (double)g[j * C + d];
                     }
                     float *row = dqkv + (base + i) * w + h * D + d;
-                    row[0] = (float)(dq * (double)a->scale);
+                    dq *= (double)a->scale;
+                    for (int k_at = 0; k_at < a->scan.n; k_at++) {
+                        int at = d * a->scan.n + k_at;
+                        double by = u[i * (a->scan.n + 1) + k_at] +
+                                    (k_at == a->scan.n - 1 ? u[i * (a->scan.n + 1) + a->scan.n] : 0);
+                        dq += by * (double)a->scan.rows[at];
+                        dtable[at] += by * (double)q[i * w + d];
+                    }
+                    row[0] = (float)dq;
                     row[C] = (float)(dk * (double)a->scale);
                     row[2 * C] = (float)dv;
                 }
@@ -348,10 +375,14 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, floa
             free(ds);
             free(slope);
             free(scores);
+            free(plain);
+            free(u);
         }
     for (size_t i = 0; d_bias != NULL && i < entries; i++)
         d_bias[i] = (float)((double)d_bias[i] + db[i]);
-    for (int i = 0; d_keys != NULL && i < pw_key_rows(a) * D; i++)
+    for (int i = 0; d_keys != NULL && i < a->scan.n * D; i++)
+        d_keys[i] = (float)((double)d_keys[i] + dtable[i]);
+    for (int i = 0; d_keys != NULL && a->keys != NULL && i < pw_key_rows(a) * D; i++)
         d_keys[i] = (float)((double)d_keys[i] + dkeys[i]);
     if (a->turn != NULL && !a->turn->learned)
         ref_double_turn(dqkv, a->turn, pos, true, a->heads, D, s->start[s->n]);
@@ -361,4 +392,5 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, floa
     free(rows);
     free(db);
     free(dkeys);
+    free(dtable);
 }

@@ -3,6 +3,7 @@
 #include "tests/ops/ref_double.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static double sigmoid(double x)
 {
@@ -19,6 +20,48 @@ static void stick(double *s, int i)
         left *= 1 - share;
     }
     s[i] = left;
+}
+
+static double place_of(const double *s, const struct pw_attn *a, int i, int j)
+{
+    double sum = 0;
+    for (int l = j; l <= i; l++)
+        sum += sigmoid(s[l]);
+    return fmin(sum, a->scan.n - 1);
+}
+
+static double product(const float *q, const struct pw_attn *a, int k)
+{
+    double v = 0;
+    k = k < a->scan.n ? k : a->scan.n - 1;
+    for (int d = 0; d < a->head_width; d++)
+        v += (double)q[d] * (double)a->scan.rows[d * a->scan.n + k];
+    return v;
+}
+
+void ref_double_context(double *out, const double *s, const float *q, const struct pw_attn *a, int i)
+{
+    for (int j = 0; j <= i; j++) {
+        double place = place_of(s, a, i, j), f = floor(place), w = place - f;
+        out[j] = s[j] + (1 - w) * product(q, a, (int)f) + w * product(q, a, (int)f + 1);
+    }
+}
+
+void ref_double_context_bwd(double *ds, double *u, const double *s, const float *q, const struct pw_attn *a,
+                            int i)
+{
+    double *out = ref_room((size_t)i + 1);
+    for (int j = 0; j <= i; j++) {
+        double place = place_of(s, a, i, j), f = floor(place);
+        double by = product(q, a, (int)f + 1) - product(q, a, (int)f);
+        u[(int)f] += (1 - place + f) * ds[j];
+        u[(int)f + 1] += (place - f) * ds[j];
+        for (int l = j; l <= i; l++)
+            out[l] += ds[j] * by * sigmoid(s[l]) * (1 - sigmoid(s[l]));
+    }
+    for (int j = 0; j <= i; j++)
+        ds[j] += out[j];
+    free(out);
 }
 
 void ref_double_weights(double *p, const struct pw_attn *a, int T)

@@ -14,5 +14,10 @@ float *ref_turned(const float *qkv, const struct pw_attn *a, const int *pos, int
  * receives the shares. bwd: ds [i+1] holds dP and becomes dS. */
 void ref_stick(float *p, float *taken, int i);
 void ref_stick_bwd(float *ds, const float *p, const float *taken, int i);
+/* Contextual positions of query i, whose row is q: their part is added to its scores s [i+1]. gates (NULL:
+ * not wanted) receives the gates. bwd: ds [i+1] becomes the gradient without the part, u [n+1] that of the
+ * query's products. */
+void ref_context(float *s, float *gates, const float *q, const struct pw_attn *a, int i);
+void ref_context_bwd(float *ds, float *u, const float *gates, const float *q, const struct pw_attn *a, int i);
 
 #endif

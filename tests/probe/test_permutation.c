@@ -18,7 +18,8 @@ static void test_every_encoding(void **state)
         ref_probe(&f, "permutation", "samples=2", &m, NULL, 1);
         if (pw_finding_verdict(&f) != PW_CLAIM_REPRODUCED)
             fail_msg("%s: %s", pw_pes[i]->name, pw_claim_verdicts[pw_finding_verdict(&f)]);
-        assert_int_equal(f.n_claims, pw_pes[i]->uses != 0 ? 4 : 3);
+        bool acts = pw_pes[i]->uses != 0 && strcmp(pw_pes[i]->name, "cope") != 0; /* it starts with zeros */
+        assert_int_equal(f.n_claims, acts ? 4 : 3);
         pw_finding_fini(&f);
         pw_model_destroy(m);
     }

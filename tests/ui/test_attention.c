@@ -142,6 +142,25 @@ static void test_words(void **state)
     assert_says(after(b, 20, 100, "s"), "chance");
 }
 
+/* The contextual position of the key, those of all keys as a ruler, and the rest of a stick. */
+static void test_scans(void **state)
+{
+    struct bench *b = *state;
+    struct pw_ev_attention *a = &b->s->attention;
+    assert_silent(after(b, 40, 120, ""), "contextual position");
+    a->positions = calloc((size_t)a->T * a->T, sizeof *a->positions);
+    int q = b->ui.attention.query, k = b->ui.attention.key;
+    for (int i = 0; i <= q; i++)
+        a->positions[(size_t)q * a->T + i] = pw_half((float)(q + 1 - i) + 0.25f);
+    char text[48];
+    snprintf(text, sizeof text, "contextual position %.2f", q + 1 - k + 0.25);
+    assert_says(after(b, 40, 120, ""), text);
+    snprintf(text, sizeof text, " %.1f", q + 1.25);
+    assert_says(after(b, 40, 160, ""), text);
+    a->rests = true;
+    assert_says(after(b, 40, 120, ""), "for the query's own value");
+}
+
 /* The gates of an encoding that reads the tokens, and its part of the scores. */
 static void test_gates(void **state)
 {
@@ -382,6 +401,7 @@ int main(void)
         TEST(test_words),
         TEST(test_gates),
         TEST(test_hatch),
+        TEST(test_scans),
         TEST(test_gold_sign),
         TEST(test_long_sequences),
         TEST(test_overview),

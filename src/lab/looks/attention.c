@@ -248,7 +248,8 @@ enum pw_code pw_lab_emit_attention(struct pw_lab *lab, const struct pw_replica *
     a->sees_all = !arm->cfg.causal;
     a->adds = uses & PW_PE_ADDED;
     a->rotates = uses & PW_PE_ROTATION;
-    a->biases = uses & (PW_PE_BIASES | PW_PE_KEYS | PW_PE_SLOPES | PW_PE_MIXES);
+    a->biases = uses & (PW_PE_BIASES | PW_PE_KEYS | PW_PE_SLOPES | PW_PE_MIXES) ||
+                arm->pe.pe->scan == PW_SCAN_CONTEXT;
     a->rests = arm->pe.pe->scan == PW_SCAN_STICK;
     a->gates = uses & PW_PE_TERMS;
     a->labels = pw_lab_labels(lab, pin->tokens, a->T);

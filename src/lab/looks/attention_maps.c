@@ -126,6 +126,7 @@ struct pass {
     float *score;         /* [T,T] of the inspected head; NULL: not wanted */
     bool known;           /* the other heads are known, and the scores of this one */
     bool to_the_end;      /* later layers are wanted, too */
+    int most_position;    /* of a scan that counts positions; 0: there is none */
 };
 
 /* Write a row of cells, and begin the next one. */
@@ -165,6 +166,17 @@ static uint16_t *row_of(uint16_t *map, size_t q, size_t T)
     return map != NULL ? map + q * T : NULL;
 }
 
+/* Write the contextual positions of the first `own` keys from their scores (PW_SCAN_CONTEXT). */
+static void write_positions(uint16_t *to, const float *content, int own, int T, double most)
+{
+    double sum = 0.0;
+    memset(to, 0, (size_t)T * sizeof *to);
+    for (int k = own - 1; k >= 0; k--) {
+        sum += 1.0 / (1.0 + pw_exp(-(double)content[k]));
+        to[k] = pw_half((float)(sum < most ? sum : most));
+    }
+}
+
 /* Keep query q of the inspected head, which sees the first `own` keys. */
 static void keep_inspected(const struct pass *p, const float *probs, const float *score, const float *content,
                            const struct of_head *h, size_t q, int own)
@@ -177,6 +189,8 @@ static void keep_inspected(const struct pass *p, const float *probs, const float
     write_halves(row_of(a->content, q, n), content, own, -INFINITY, T);
     write_halves(row_of(a->bias, q, n), h->bias, own, 0.0f, T);
     write_halves(row_of(a->gate, q, n), h->gate, own, 0.0f, T);
+    if (a->positions != NULL && content != NULL)
+        write_positions(row_of(a->positions, q, n), content, own, T, p->most_position);
     for (int k = 0; p->score != NULL && k < T; k++)
         p->score[q * n + k] = k < own ? score[k] : -INFINITY;
 }
@@ -259,6 +273,7 @@ static bool begin_layer(void *arg, int layer)
     a->score = all || a->view == PW_VIEW_SCORE ? pw_alloc(square, sizeof *a->score) : NULL;
     a->content = all || a->view == PW_VIEW_CONTENT ? pw_alloc(square, sizeof *a->content) : NULL;
     a->bias = all || a->view == PW_VIEW_BIAS ? pw_alloc(square, sizeof *a->bias) : NULL;
+    a->positions = all && p->most_position > 0 ? pw_alloc(square, sizeof *a->positions) : NULL;
     a->gate = a->gates && (all || a->view == PW_VIEW_GATE) ? pw_alloc(square, sizeof *a->gate) : NULL;
     return true;
 }
@@ -351,6 +366,9 @@ enum pw_code pw_lab_look_at_heads(const struct pw_lab *lab, const struct pw_repl
     struct pass p = {.a = a, .input = input, .score = score, .known = known != NULL};
     struct pw_map_reader reader = {begin_layer, keep_rows, wants_scores, end_layer, &p};
     p.to_the_end = in->one_row;
+    const struct pw_pe *pe = arm->pe.pe;
+    if (pe->scan == PW_SCAN_CONTEXT)
+        p.most_position = pe->scan_rows(arm->pe.o.bytes) - 1;
     if (known != NULL) {
         take_known(a, known);
     } else {

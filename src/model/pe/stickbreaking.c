@@ -1,6 +1,6 @@
-/* stickbreaking.c - attention that breaks a stick instead of a softmax (Tan et al. 2025, "Stick-breaking
- * Attention", Eq. 2). A query starts with a stick of length 1 and walks back over the keys; each key takes
- * the share sigmoid(s) of what is left:
+/* stickbreaking.c - attention that breaks a stick instead of a softmax (Tan et al. 2024, "Stick-breaking
+ * Attention", arXiv 2410.17980). A query starts with a stick of length 1 and walks back over the keys; each
+ * key takes the share sigmoid(s) of what is left:
  *
  *     weight(i,j) = sigmoid(s_ij) * product over l = j+1..i-1 of (1 - sigmoid(s_il))     for j < i
  *
@@ -16,7 +16,7 @@
 const struct pw_pe pw_pe_stickbreaking = {
     .name = "stickbreaking",
     .summary = "each key takes a share of what later keys leave of the attention; no softmax",
-    .source = "Tan et al. 2025, Eq. 2",
+    .source = "Tan et al. 2024, arXiv 2410.17980",
     .aliases = {"stick_breaking", "stick"},
     .uses = PW_PE_SCAN,
     .scan = PW_SCAN_STICK,

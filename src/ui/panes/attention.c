@@ -31,7 +31,7 @@ static void place_cursor(struct pw_ui *ui, const struct pw_att *w)
 
 /* ---- the cursor's pair as text */
 
-enum { MOST_PIECES = 9 };
+enum { MOST_PIECES = 10 };
 
 /* Returns a part's share of the variation of the head's scores over keys; NaN: unknown. */
 static float share_of(const struct pw_att *w, const char *part)
@@ -89,6 +89,8 @@ static int describe(const struct pw_ui *ui, const struct pw_att *w, struct pw_st
         return n;
     }
     pw_str_add(&pieces[n++], "p=%.3f, %.3f by chance", (double)pw_att_prob(w, q, k), 1.0 / seen);
+    if (!w->mean && a->positions != NULL)
+        pw_str_add(&pieces[n++], "contextual position %.2f", (double)pw_from_half(a->positions[at]));
     if (a->rests)
         pw_str_add(&pieces[n++], "rest %.3f, for the query's own value", (double)pw_att_prob(w, q, q));
     if (w->ref != NULL)

@@ -124,6 +124,34 @@ static void draw_labels(const struct pw_att_window *p, struct pw_canvas *c, stru
             pw_draw_cell(c, r, p->y + split / 2 - 1, p->x + x, pw_style_dim(), 0x2504);
 }
 
+/* Is there a row below the map with the contextual positions of the keys? */
+static bool has_ruler(const struct pw_att *w)
+{
+    return w->a->positions != NULL && !w->mean && !w->cells;
+}
+
+/* Draws the contextual positions of the keys below the map, for the query under the cursor. */
+static void draw_ruler(const struct pw_att_window *p, struct pw_canvas *c, struct pw_rect r, int y)
+{
+    const struct pw_ev_attention *a = p->w->a;
+    const struct pw_heat *m = &p->m;
+    int query = p->ui->attention.query, free_from = p->x;
+
+    if (!has_ruler(p->w) || query >= a->T || y >= r.y + r.h)
+        return;
+    for (int i = 0; i < p->cols && p->left + i <= query; i += m->pool_c) {
+        int x = p->x + pw_heat_column(m, i);
+        double at = (double)pw_from_half(a->positions[(size_t)query * a->T + p->left + i]);
+        char text[16];
+        snprintf(text, sizeof text, m->sx >= 4 ? "%.1f" : "%.0f", at);
+        if (x < free_from)
+            continue;
+        pw_draw_cut(c, r, y, x, pw_style_dim(), text, r.x + r.w - x);
+        free_from = x + (int)strlen(text) + 1;
+    }
+    pw_draw_cut(c, r, y, r.x, pw_style_dim(), "at", p->label_w);
+}
+
 /* ---- the whole map */
 
 /* Returns the first of `shown` out of T: close to its earlier value, with the cursor inside. */
@@ -199,19 +227,21 @@ static bool place(struct pw_att_window *p, const struct pw_ui *ui, const struct 
 
     *p = (struct pw_att_window){
         .ui = ui, .w = w, .head_h = header_rows(w, body.h), .label_w = label_width(w, body.w)};
-    if (!fit(p, ui, body, side, 0, false))
+    bool ruler = has_ruler(w);
+    if (!fit(p, ui, body, side, ruler, false))
         return false;
     struct pw_att_window other = *p;
     bool below = w->view == PW_VIEW_PROBS || (w->view == PW_VIEW_GATE && w->a->gate_values != NULL);
     *margins = below && w->ref == NULL && body.h >= 11 && body.w >= 50;
     if (*margins) { /* only if the margins do not shrink the map */
-        *margins = fit(&other, ui, body, side + PW_ATT_BITS, 1, false) && other.m.sx == p->m.sx &&
+        *margins = fit(&other, ui, body, side + PW_ATT_BITS, 1 + ruler, false) && other.m.sx == p->m.sx &&
                    other.m.sy == p->m.sy && other.m.pool_r == p->m.pool_r;
         other = *p;
     }
     /* As many columns per token as possible, while the panel beside the map keeps room for its text. */
     int words = body.w / 4 < 30 ? 30 : body.w / 4 > 48 ? 48 : body.w / 4;
-    if (fit(&other, ui, body, (side > words ? side : words) + *margins * PW_ATT_BITS, *margins, true) &&
+    if (fit(&other, ui, body, (side > words ? side : words) + *margins * PW_ATT_BITS, *margins + ruler,
+            true) &&
         other.m.sx > p->m.sx && other.m.sy == p->m.sy)
         *p = other, p->m.data.arg = p;
     return true;
@@ -252,6 +282,7 @@ void pw_att_draw_map(const struct pw_ui *ui, const struct pw_att *w, struct pw_c
         gold = pw_att_draw_gold(&p, c, body);
     if (margins)
         pw_att_draw_margins(&p, c, body);
+    draw_ruler(&p, c, body, p.y + p.m.h + margins);
     if (body.h < r.h)
         pw_att_draw_legend(&p, c, r, r.y + body.h, hatched, gold);
     int right = p.label_w + 1 + p.m.w + (margins ? PW_ATT_BITS : 0) + 2;
