@@ -61,6 +61,10 @@ const struct ref_digest ref_digests[] = {
     {"grape", PLAIN, {0x3e3138bb6e1bb3a3, 0xf75647e8aa8f8619}},
     {"grape gate=key omega=0.5", TIED, {0x52efaed5eb9036e3, 0x334fa09e9fb98bfc}},
     {"grape gate=query", ODD, {0xd234187bfda58a26, 0x8ac07b1e205dc3a5}},
+    {"pope", PLAIN, {0x065febfede5842bf, 0x7069caa562f59f00}},
+    {"pope base=100", TIED, {0x07bc0e2f1f13cd48, 0x7d3ad416b1f01609}},
+    {"pope", ODD, {0xdecebc564ac54e13, 0x6586d9b9a8399fcc}},
+    {"pope", OPEN, {0x4b5aff0309c76cd1, 0x9113237ddcf27961}},
     {NULL, NULL, {0, 0}},
 };
 

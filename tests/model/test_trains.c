@@ -28,6 +28,7 @@ static const struct {
      "expr 'T = learn(normal(0.5), 40) per head; bias = T[d]'"},
     {"layers=2 width=12 heads=3 ffn=10 context=32", "fox"},
     {"layers=2 width=12 heads=3 ffn=10 context=32", "grape"},
+    {"layers=2 width=12 heads=3 ffn=10 context=32", "pope"},
 };
 enum { MODELS = sizeof models / sizeof *models };
 

@@ -3,6 +3,7 @@
 #include "kernels/score.h"
 #include "tests/ops/ref_math.h"
 #include "tests/ops/ref_plain.h"
+#include "tests/ops/ref_wide.h"
 
 #include <stdlib.h>
 
@@ -63,6 +64,10 @@ static void score_row(float *out, float *slope, const float *qkv, const struct p
 void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a, const int *pos,
                    const struct pw_seqs *s)
 {
+    if (ref_is_wide(a)) {
+        ref_wide_scores(&ref_plain, out, qkv, a, pos, s);
+        return;
+    }
     float *rows = ref_turned(qkv, a, pos, s->start[s->n]);
     (void)c;
     for (int n = 0; n < s->n; n++) {
@@ -128,6 +133,10 @@ static void attend(float *z, float *p, float *slope, const float *qkv, const str
 void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,
                           const float *qkv, const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
 {
+    if (ref_is_wide(a)) {
+        ref_wide_fwd(&ref_plain, z, save, maps, qkv, a, pos, s);
+        return;
+    }
     float *probs = maps != NULL ? maps->probs : NULL, *rows = ref_turned(qkv, a, pos, s->start[s->n]);
     if (maps != NULL && maps->scores != NULL)
         PW_OP(scores)(c, maps->scores, qkv, a, pos, s);
@@ -158,6 +167,10 @@ size_t PW_OP(attn_cache_floats)(int H, int D, int cap)
 void PW_OP(attention_cached)(struct pw_ctx *c, float *z, float *cache, const float *qkv,
                              const struct pw_attn *a, const int *pos, int cap, int T, int R)
 {
+    if (ref_is_wide(a)) {
+        ref_wide_cached(&ref_plain, z, cache, qkv, a, pos, cap, T, R);
+        return;
+    }
     (void)c;
     int D = a->head_width, C = a->heads * D, n = T + R;
     float *p = malloc((size_t)cap * sizeof *p), *rows = ref_turned(qkv, a, pos != NULL ? pos + T : NULL, R);
@@ -208,6 +221,10 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
                           const float *dz, const float *z, const float *qkv, const float *save,
                           const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
 {
+    if (ref_is_wide(a)) {
+        ref_wide_bwd(&ref_plain, dqkv, d_bias, d_terms, dz, qkv, save, a, pos, s);
+        return;
+    }
     (void)c;
     (void)z;
     int D = a->head_width, C = a->heads * D;

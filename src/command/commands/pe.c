@@ -230,6 +230,8 @@ const struct pw_command pw_cmd_pe = {
         "                                     each head forgets\n"
         "  grape      gate= omega=            a bias linear in the distance, with slopes that query and key\n"
         "                                     make of their content\n"
+        "  pope       base=                   the content of each entry of q and k is a length, its\n"
+        "                                     position an angle\n"
         "  expr FORMULA                       your own, to the end of the line; quotes around it, ' or \",\n"
         "                                     protect ';': pe expr 'm = slopes()[h]; bias = -m * d'\n"
         "The two lines before expr need the length of the whole sequence, which leaks it in causal training. "

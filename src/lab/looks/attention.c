@@ -35,7 +35,7 @@ static int mean_stream(struct pw_lab *lab, const struct pw_replica *arm, float *
         struct pw_samples *s = &lab->scratch;
         pw_samples_fill(s, &lab->tasks, lab->seed, PW_SPLIT_VALID, (uint64_t)k, 1, 0, 0);
         /* of the forward pass only */
-        double most = MEAN_FLOPS / ((double)pw_model_flops(&arm->cfg, &s->b) / 3.0);
+        double most = MEAN_FLOPS / ((double)pw_model_flops(&arm->cfg, arm->pe.pe, &s->b) / 3.0);
         if (k == 0 && most < samples)
             samples = most > MEAN_LEAST ? (int)most : MEAN_LEAST;
         int rows = s->b.n_rows;
@@ -244,8 +244,8 @@ enum pw_code pw_lab_emit_attention(struct pw_lab *lab, const struct pw_replica *
     a->asked = asked;
     a->sees_all = !arm->cfg.causal;
     a->adds = uses & PW_PE_ADDED;
-    a->rotates = uses & PW_PE_ROTATION;
-    a->biases = uses & (PW_PE_BIASES | PW_PE_KEYS | PW_PE_CONTENT);
+    a->rotates = uses & (PW_PE_ROTATION | PW_PE_POLAR);
+    a->biases = uses & (PW_PE_BIASES | PW_PE_KEYS | PW_PE_TERMS | PW_PE_SLOPES);
     a->labels = pw_lab_labels(lab, pin->tokens, a->T);
     enum pw_code code = look_at_prompt(lab, arm, a, row, err);
     if (code == PW_OK) {
