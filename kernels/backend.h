@@ -42,7 +42,7 @@
 extern "C" {
 #endif
 
-#define PW_BACKEND_ABI 25
+#define PW_BACKEND_ABI 26
 /* Increases when the same commands give different bits than before. A session records it. */
 #define PW_BITS 1
 
@@ -68,6 +68,7 @@ struct pw_backend_ops {
     int act_bytes;         /* bytes per float in memory from alloc_acts, if the table has it */
     int operand_bytes;     /* bytes per entry in memory from alloc_operands */
     int widest_head;       /* largest head width; 0: any */
+    bool scans;            /* attention can have a scan (struct pw_scan) */
     /* Determinism class: true: the same bits on every machine; false: class "machine". */
     bool portable;
     bool host;  /* its memory is host memory, so a caller's buffer may be used in its place */
@@ -243,11 +244,15 @@ struct pw_backend_ops {
      * plus bias, plus the rounded difference of terms; then the function a->score, if there is one. Softmax:
      * subtract the row's maximum, exp, sum by lanes over key index, divide by the sum. z: a chain over keys,
      * ascending. save: attn_save_floats floats for the backward pass; on the host NULL if none follows. maps:
-     * NULL if no inspection output is wanted. */
+     * NULL if no inspection output is wanted.
+     *
+     * SCAN_STICK replaces the softmax. left is 1 at first; for each earlier key, descending, p = sigmoid(s) *
+     * left, and then left = left * sigmoid(-s). Each product below 2^-100 becomes 0. At the end p of the
+     * query's own key is left. Its own score is not read. */
     void (*attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,
                           const float *qkv, const struct pw_attn *a, const int *pos, const struct pw_seqs *s);
-    /* Number of floats of `save` for sequences with these starts. Only heads, score and terms of a are read,
-     * and the latter two are only tested for NULL. */
+    /* Number of floats of `save` for sequences with these starts. Only heads, score, terms and scan.kind of a
+     * are read; score and terms are only tested for NULL. */
     size_t (*attn_save_floats)(const struct pw_attn *a, const int *start, int n_seqs);
     /* Incremental attention with a key-value cache: like attention_fwd for R rows that continue one sequence
      * of T. z [R,HD] has the bits of the last R rows of attention_fwd over all T+R. Appends the rows'
@@ -281,6 +286,9 @@ struct pw_backend_ops {
      *
      * Slopes: d_slopes[i][h] of a query is the sum of dS times the difference of ids by lanes over key index,
      * and d_slopes[j][H + h] of a key the chain of the same over queries.
+     *
+     * SCAN_STICK: with t = P*dP, sum begins with t of the query's own key. For each earlier key, ascending,
+     * sum = sum + t, and dS = t - sigmoid(s) * sum. dS of its own key is 0.
      *
      * Last, the transformation is undone, so dq and dk are gradients of the q and k in qkv; not if its tables
      * are learned: then turn_bwd follows. */

@@ -129,6 +129,19 @@ struct pw_made {
     int width; /* E, at least D */
 };
 
+/* A scan over the keys of a query, from the query's own key backwards, that reads the finished scores s
+ * (kernels/backend.h has its arithmetic and order). It needs the causal mask, and excludes bias, keys, score
+ * and terms of struct pw_attn. The order of the rows is the order of positions. */
+enum pw_scan_kind {
+    PW_SCAN_NONE,
+    /* Weights in place of a softmax (Tan et al. 2024): each earlier key takes the share sigmoid(s) of what
+     * the keys after it have left of 1, and the query's own key takes the rest. */
+    PW_SCAN_STICK,
+};
+struct pw_scan {
+    enum pw_scan_kind kind;
+};
+
 /* Parameters of one attention operation. */
 struct pw_attn {
     int heads, head_width; /* H, D */
@@ -157,6 +170,7 @@ struct pw_attn {
     const float *terms;
     /* Numbers that the encoding makes of q and k; NULL: none. */
     const struct pw_made *made;
+    struct pw_scan scan; /* only if the table has `scans` */
 };
 
 /* The terms that are made from g [R,H], one number for each row and head, which a layer projects from its
@@ -180,8 +194,8 @@ struct pw_slopes_grad {
     float *omega, *query, *key;
 };
 
-/* How wide q and k of 2D entries a head are made (polar_fwd). Entry x of q or k becomes a vector in a plane of
- * its own. Its length is softplus(x), and its angle that of the position, for k with a learned phase. */
+/* How wide q and k of 2D entries a head are made (polar_fwd). Entry x of q or k becomes a vector in a plane
+ * of its own. Its length is softplus(x), and its angle that of the position, for k with a learned phase. */
 struct pw_polar {
     int heads, head_width;      /* H, D */
     const float *cosine, *sine; /* [P,D] of the angles; NULL: the lengths alone, so E is D */

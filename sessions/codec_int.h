@@ -63,7 +63,7 @@ struct pw_field {
 /* The edition of the field tables: which fields a session's writer had. 0 is pewter 0.1, before editions were
  * recorded. A new field in any message begins a new edition: raise this number, and record in `upto` where
  * the message ended until then. */
-#define PW_EDITION       9
+#define PW_EDITION       10
 #define PW_EDITION_FIELD 1000 /* field of every payload that holds its edition, unless 0 */
 
 /* A table of fields: one for each kind of event, and one for each struct in it. */
@@ -99,8 +99,8 @@ bool pw_field_owns(const struct pw_field *f);
 
 /* ---- codec_looks.c: tables of events that show the inside of a model */
 #define PW_LOOK_FIELDS      19
-#define PW_ATTENTION_FIELDS 31
-#define PW_TABLE_FIELDS     54
+#define PW_ATTENTION_FIELDS 36
+#define PW_TABLE_FIELDS     55
 extern const struct pw_field pw_look_fields[PW_LOOK_FIELDS];
 extern const struct pw_field pw_attention_fields[PW_ATTENTION_FIELDS];
 extern const struct pw_field pw_table_fields[PW_TABLE_FIELDS];

@@ -94,6 +94,11 @@ const struct pw_field pw_attention_fields[PW_ATTENTION_FIELDS] = {
     RANGE(29, side, 0, FAR),
     MAYBE(30, pooled, ALL, OF(layers), OF(heads), OF(side), OF(side)),
     MAYBE(31, map, ALL, OF(T), OF(T)),
+    ANY(32, gates),
+    MAYBE(33, gate, ALL, OF(T), OF(T)),
+    MAYBE(34, gate_values, ALL, OF(heads), OF(T)),
+    ANY(35, rests),
+    MAYBE(36, positions, ALL, OF(T), OF(T)),
 };
 #undef S
 #define S struct pw_table_tensor
@@ -172,5 +177,6 @@ const struct pw_field pw_table_fields[PW_TABLE_FIELDS] = {
     RANGE(52, n_entries, 0, PW_TABLE_ENTRIES),
     ARRAY(53, entries, ALL, OF(n_entries)),
     MAYBE(54, entry_grads, ALL, OF(n_entries)),
+    TEXT(55, order),
 };
 #undef S

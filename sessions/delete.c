@@ -31,7 +31,7 @@ static enum pw_code check_deletable(const char *folder, struct pw_err *err)
 static enum pw_code remove_renamed(const char *folder, struct pw_err *err)
 {
     char aside[PW_PATH];
-    if (snprintf(aside, sizeof aside, "%s.deleted", folder) >= (int)sizeof aside)
+    if (snprintf(aside, sizeof aside, "%s" PW_SESSION_DELETED, folder) >= (int)sizeof aside)
         return pw_fail(err, PW_EUSER, "its path is too long");
     pw_session_remove(aside); /* left by a process that was killed */
     if (rename(folder, aside) != 0)

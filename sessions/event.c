@@ -50,7 +50,8 @@ void pw_block_name(char dst[24], int i, int n)
         snprintf(dst, 24, "%s", i == 0 ? "embed" : i == n - 2 ? "head" : "pe");
 }
 
-const char *const pw_view_names[] = {"probs", "score", "content", "bias", "cc", "cp", "pc", "pp", NULL};
+const char *const pw_view_names[] = {"probs", "score", "content", "bias", "cc",
+                                     "cp",    "pc",    "pp",      "gate", NULL};
 
 const char *const pw_ablation_names[] = {"on", "zero", "mean", "resample", NULL};
 

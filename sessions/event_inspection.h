@@ -11,7 +11,7 @@
 #define PW_LOOK_TOP   20 /* candidates kept for the row under the cursor */
 #define PW_LINE       256
 #define PW_ENCODING   4608 /* text of an encoding: a formula of 4000 bytes, its options, NUL */
-#define PW_MAX_SCORES 10   /* scores of a head */
+#define PW_MAX_SCORES 11   /* scores of a head */
 
 /* PROMPT: the pinned prompt with its right answer, if known. n 0: no prompt is pinned. */
 struct pw_ev_prompt {
@@ -117,6 +117,15 @@ struct pw_ev_attention {
         /* The encoding's effects: adds rows to the embeddings; rotates or scales q and k; biases scores or
          * adds relative keys. */
         biases;
+    bool rests; /* a query's own key has the rest that earlier keys leave (stick-breaking), not a weight */
+    /* [T,T] of the inspected head: positions that a scan over the keys counts; 0 where masked. NULL: none. */
+    uint16_t *positions;
+    /* An encoding with terms of the tokens (struct pw_attn) has gates. gate [T,T]: its part of the inspected
+     * head's scores; 0 where masked. Then bias is what remains: content + bias + gate = score. gate_values
+     * [heads,T]: of the inspected layer, the share of what came before that head h keeps at token t, 0..1. */
+    bool gates;
+    uint16_t *gate;
+    float *gate_values;
     /* [4,T,T] or NULL: the inspected head's content score in four terms, with the stream before its layer
      * split into content and position. Query and key: content-content (cc), content-position (cp), pc, pp; 0
      * where masked. NULL: the stream has no position, or the terms were not requested. */
@@ -146,8 +155,14 @@ enum pw_view {
     PW_VIEW_CP,
     PW_VIEW_PC,
     PW_VIEW_PP,
+    PW_VIEW_GATE, /* after the others, because sessions hold these numbers */
     PW_VIEWS
 };
+/* Is the view one of the four terms of the content? */
+static inline bool pw_view_of_terms(int view)
+{
+    return view >= PW_VIEW_CC && view <= PW_VIEW_PP;
+}
 extern const char *const pw_view_names[]; /* names used by `inspect`: "probs", ..., NULL */
 
 /* A learned tensor of an encoding that computes its table from several tensors. */
@@ -190,12 +205,13 @@ struct pw_ev_table {
     float *bucket_bias; /* [n_buckets,heads] learned values, including buckets beyond N */
     /* [heads,N] by distance; for the query that pw_table_bias_query gives. NaN: a mask hides the key. */
     float *bias;
-    float *slopes;      /* [heads] */
-    float *frequencies; /* [pairs] radians per position */
-    float *added;       /* [N,width] */
-    bool by_length;     /* the rows depend on the sequence length; these are for length N */
-    int trained;        /* largest distance seen in training; 0: not trained */
-    int64_t *met;       /* [N] by distance: (query, key) pairs seen in training since step met_from */
+    float *slopes;       /* [heads] */
+    float *frequencies;  /* [pairs] radians per position */
+    float *added;        /* [N,width] */
+    char order[PW_LINE]; /* where order comes from without a table; "": from the causal mask alone */
+    bool by_length;      /* the rows depend on the sequence length; these are for length N */
+    int trained;         /* largest distance seen in training; 0: not trained */
+    int64_t *met;        /* [N] by distance: (query, key) pairs seen in training since step met_from */
     /* [N] by position: rows seen in training at that position; if by_length, rows that received the vector
      * shown. */
     int64_t *rows;

@@ -33,6 +33,9 @@ void pw_json_attention(cJSON *o, const char *as, const void *base)
     cJSON *gold = cJSON_AddArrayToObject(o, "gold");
     for (int i = 0; i < a->n_gold; i++)
         cJSON_AddItemToArray(gold, cJSON_CreateIntArray((int[]){a->gold[i].query, a->gold[i].key}, 2));
+    cJSON *gates = a->gate_values != NULL ? cJSON_AddArrayToObject(o, "gates") : NULL;
+    for (int h = 0; gates != NULL && h < a->heads; h++) /* of the inspected layer */
+        cJSON_AddItemToArray(gates, cJSON_CreateFloatArray(a->gate_values + (size_t)h * a->T, a->T));
     cJSON *chance = cJSON_AddObjectToObject(o, "chance"), *heads = cJSON_AddArrayToObject(o, "heads");
     for (int k = 0; k < a->n_scores; k++)
         pw_json_num(chance, a->kinds[k].name, a->kinds[k].chance);

@@ -66,6 +66,11 @@ const struct pw_ev_table *pw_table_of(const struct pw_snapshot *s, int arm)
     return arm >= 1 && arm <= PW_MAX_ARMS && s->arms[arm - 1].has_table ? &s->arms[arm - 1].table : NULL;
 }
 
+const char *pw_table_order(const struct pw_ev_table *t)
+{
+    return t->order[0] != '\0' ? t->order : "the causal mask alone";
+}
+
 bool pw_table_empty(const struct pw_ev_table *t)
 {
     return t->bias == NULL && t->frequencies == NULL && t->added == NULL && t->keys == NULL;

@@ -245,6 +245,8 @@ struct cJSON;
 void pw_table_json(struct cJSON *o, const struct pw_ev_table *t);
 /* Does the table contain nothing? Then the order of tokens affects the model through the causal mask only. */
 bool pw_table_empty(const struct pw_ev_table *t);
+/* Returns where order comes from if it has none, such as "the causal mask alone". */
+const char *pw_table_order(const struct pw_ev_table *t);
 
 /* Return an arm's attention on the pinned prompt at the latest kept step that is not after `step`, and that
  * step in *at. NULL if none is kept, or if s is a moment of a replayed session, which keeps only the heads'

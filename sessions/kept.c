@@ -105,7 +105,9 @@ void pw_kept_add(struct pw_snapshot *s, struct pw_arm_view *arm, int replica, in
     *m = (struct pw_kept_map){.seq = s->seq, .replica = replica, .step = step, .a = *a, .bytes = bytes};
     m->a.labels = pw_copy(a->labels, (size_t)a->T, sizeof *a->labels);
     m->a.probs = pw_copy(a->probs, heads * a->T * a->T, sizeof *a->probs);
-    m->a.score = m->a.content = m->a.bias = m->a.terms = m->a.all_scores = NULL;
+    m->a.score = m->a.content = m->a.bias = m->a.gate = m->a.positions = m->a.terms = NULL;
+    m->a.all_scores = NULL;
+    m->a.gate_values = NULL;
     m->a.gold =
         a->gold != NULL && a->n_gold > 0 ? pw_copy(a->gold, (size_t)a->n_gold, sizeof *a->gold) : NULL;
     m->a.n_gold = m->a.gold != NULL ? a->n_gold : 0;

@@ -6,17 +6,14 @@
  * is built in a file whose name is removed as soon as SQLite has opened it. Then it is copied into a file
  * that gets its name when it is complete (base/file.h). A session may be larger than memory, which rules out
  * a database in memory. A folder needs a name: unpack fills NAME.tmp-XXXXXX and renames it. It holds a lock
- * on that folder. A folder of such a name that can be locked was left by a killed process, and the next
- * unpack of NAME removes it. */
+ * on that folder (leftover.c). */
 #include "sessions/pack.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,12 +23,11 @@
 #include "sessions/store_int.h"
 
 #define CHUNK ((size_t)8 << 20)
-#define ASIDE ".tmp-XXXXXX"
 
 static enum pw_code no_place(const char *path, struct pw_err *err)
 {
     struct stat st;
-    if (strlen(path) + sizeof ASIDE + 80 > PW_PATH)
+    if (strlen(path) + sizeof PW_SESSION_ASIDE + 80 > PW_PATH)
         return pw_fail(err, PW_EUSER, "%.60s...: a path has at most %d bytes", path, PW_PATH);
     if (lstat(path, &st) == 0)
         return pw_fail(err, PW_EUSER, "%s already exists", path);
@@ -229,49 +225,15 @@ static enum pw_code fill_folder(struct pw_record *r, char *aside, struct pw_err 
     return code;
 }
 
-/* Lock a folder against remove_stale; -1: another process holds the lock. */
-static int lock_folder(const char *path)
-{
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0) {
-        close(fd);
-        return -1;
-    }
-    return fd;
-}
-
-/* Remove temporary folders that a killed process left when it unpacked into this path. */
-static void remove_stale(const char *path)
-{
-    char parent[PW_PATH], aside[PW_PATH];
-    const char *slash = strrchr(path, '/'), *base = slash == NULL ? path : slash + 1;
-    size_t n = strlen(base), mark = strlen(ASIDE) - 6; /* without the X */
-    folder_of(parent, path);
-    DIR *d = opendir(parent);
-    for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
-        if (strncmp(e->d_name, base, n) != 0 || strncmp(e->d_name + n, ASIDE, mark) != 0 ||
-            strlen(e->d_name) != n + strlen(ASIDE))
-            continue;
-        snprintf(aside, sizeof aside, "%.*s%.300s", (int)(base - path), path, e->d_name);
-        int fd = lock_folder(aside);
-        if (fd < 0)
-            continue;
-        pw_session_remove(aside);
-        close(fd);
-    }
-    if (d != NULL)
-        closedir(d);
-}
-
 /* Create the temporary folder `aside`, and lock it. */
 static enum pw_code make_aside(char aside[PW_PATH], int *lock, const char *folder, struct pw_err *err)
 {
     struct stat st;
-    remove_stale(folder);
-    snprintf(aside, PW_PATH, "%s" ASIDE, folder);
+    pw_session_remove_unpacked(folder);
+    snprintf(aside, PW_PATH, "%s" PW_SESSION_ASIDE, folder);
     if (mkdtemp(aside) == NULL)
         return pw_fail(err, PW_EIO, "%s can't be made: %s", folder, strerror(errno));
-    *lock = lock_folder(aside);
+    *lock = pw_session_lock_folder(aside);
     if (lstat(aside, &st) == 0)
         return PW_OK;
     if (*lock >= 0) /* it was removed before it was locked */

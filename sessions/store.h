@@ -122,6 +122,11 @@ bool pw_session_is_unnamed(const char *name);
 int64_t pw_session_usage(const char *path);
 /* Return the time of the last write to a session's folder; 0 if the folder is no session. */
 time_t pw_session_written(const char *folder);
+/* Is `name` one that a folder has which an interrupted deletion or unpacking left among the sessions? */
+bool pw_session_is_leftover(const char *name);
+/* Remove such a folder. Fails with PW_EUSER if a process unpacks into it now, and with PW_EIO if a part is
+ * left. */
+enum pw_code pw_session_remove_leftover(const char *path, struct pw_err *err);
 /* Is a session recorded by any process now? why names the process; NULL: not wanted. */
 bool pw_session_in_use(const char *folder, struct pw_err *why);
 /* Return the name of the network file system on which a folder is, where recording is refused; NULL: none. */

@@ -170,6 +170,16 @@ enum pw_code pw_store_take(struct pw_store *s, int64_t *cleared, struct pw_err *
 /* Lock a session's folder for recording. *fd holds the lock until it is closed. */
 enum pw_code pw_lock_take(int *fd, const char *folder, struct pw_err *err);
 
+/* ---- leftover.c */
+/* Endings of folders beside a session's, while it is deleted or unpacked (leftover.c). */
+#define PW_SESSION_DELETED ".deleted"
+#define PW_SESSION_ASIDE   ".tmp-XXXXXX" /* for mkdtemp */
+/* Lock a folder against pw_session_remove_leftover; -1: another process holds the lock, or it is gone. The
+ * caller closes the descriptor, which unlocks. */
+int pw_session_lock_folder(const char *path);
+/* Remove temporary folders that a killed process left when it unpacked into `path`. */
+void pw_session_remove_unpacked(const char *path);
+
 /* ---- store_files.c */
 enum pw_code pw_store_files_go_on(struct pw_store *s,
                                   struct pw_err *err); /* writes a slice of the first waiting file */

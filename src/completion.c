@@ -23,6 +23,12 @@ static void print_study_verbs(void)
         printf("%s%s", i > 0 ? " " : "", pw_study_verb_name(i));
 }
 
+/* The bytes of the first of a word's `words`. */
+static int first_bytes(const struct pw_usage_word *w)
+{
+    return (int)strcspn(w->words, " ");
+}
+
 /* ---- bash */
 
 /* The command that lists the values of a kind. */
@@ -34,6 +40,9 @@ static void print_bash_values(const struct pw_usage_word *w)
     case PW_VALUE_SESSION: printf("_pewter_sessions"); break;
     case PW_VALUE_WORDS: printf("_pewter_words '%s'", w->words); break; /* of an option */
     case PW_VALUE_STUDY: printf("_pewter_study"); break;
+    case PW_VALUE_LIST:
+        printf("_pewter_list %.*s '%s' '%s'", first_bytes(w), w->words, w->words, w->after);
+        break;
     case PW_VALUE_NONE:
     case PW_VALUE_OTHER: printf(":"); break;
     }
@@ -53,6 +62,26 @@ static void print_bash(void)
            "    _pewter_words \"$names\"\n"
            "}\n"
            "_pewter_sessions() { _pewter_names sessions .pewter; }\n"
+           "_pewter_pairs() { # WORDS: KEY=VALUE and others; bash makes '=' a word of its own\n"
+           "    local key= w values=\n"
+           "    if [ \"$cur\" = '=' ]; then\n"
+           "        key=$last cur=\n"
+           "    elif [ \"$last\" = '=' ]; then\n"
+           "        key=${COMP_WORDS[COMP_CWORD - 2]}\n"
+           "    fi\n"
+           "    for w in $1; do\n"
+           "        [[ -n $key && $w != \"$key=\"* ]] || values+=\"${w#\"$key=\"} \"\n"
+           "    done\n"
+           "    _pewter_words \"$values\"\n"
+           "}\n"
+           "_pewter_list() { # FIRST WORDS AFTER\n"
+           "    if [ \"$COMP_CWORD\" -gt 2 ] && [ \"${COMP_WORDS[2]}\" = \"$1\" ]; then\n"
+           "        _pewter_pairs \"$3\"\n"
+           "    else\n"
+           "        _pewter_pairs \"$2\"\n"
+           "        mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -d -- \"$cur\")\n"
+           "    fi\n"
+           "}\n"
            "_pewter_study() {\n"
            "    if [ \"$COMP_CWORD\" -eq 2 ]; then\n"
            "        _pewter_words '");
@@ -113,6 +142,7 @@ static const char *zsh_values(const struct pw_usage_word *w)
     case PW_VALUE_STUDY: return "verb:_pewter_study";
     case PW_VALUE_NONE:
     case PW_VALUE_OTHER:
+    case PW_VALUE_LIST:
     case PW_VALUE_WORDS: break;
     }
     return "value: ";
@@ -148,6 +178,10 @@ static void print_zsh(void)
         if (w->value == PW_VALUE_WORDS)
             printf("    %s) if (( CURRENT == 2 )); then compadd %s; else _pewter_sessions; fi ;;\n", w->name,
                    w->words);
+        else if (w->value == PW_VALUE_LIST)
+            printf("    %s) if [[ $words[2] = %.*s && $CURRENT -gt 2 ]]; then compadd %s; "
+                   "else compadd %s; _files -/; fi ;;\n",
+                   w->name, first_bytes(w), w->words, w->after, w->words);
         else if (w->value != PW_VALUE_NONE)
             printf("    %s) %s ;;\n", w->name, strchr(zsh_values(w), ':') + 1);
     }
@@ -184,6 +218,7 @@ static void print_fish_values(const struct pw_usage_word *w)
     case PW_VALUE_SESSION: printf(" -a '(__pewter_names sessions .pewter)'"); break;
     case PW_VALUE_WORDS: printf(" -a '%s'", w->words); break;
     case PW_VALUE_STUDY: printf(" -a '(__pewter_names studies \"\")'"); break;
+    case PW_VALUE_LIST: printf(" -a '%s (__fish_complete_directories)'", w->words); break;
     case PW_VALUE_NONE:
     case PW_VALUE_OTHER: break;
     }
@@ -221,6 +256,11 @@ static void print_fish(void)
             printf("'");
         }
         printf("\n");
+        if (w->value == PW_VALUE_LIST)
+            printf("complete -c pewter -n '__fish_seen_subcommand_from %s; and __fish_seen_subcommand_from "
+                   "%.*s' "
+                   "-a '%s'\n",
+                   w->name, first_bytes(w), w->words, w->after);
     }
 }
 

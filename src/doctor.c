@@ -250,7 +250,7 @@ static void print_json(const char *name, const char *value, bool problem)
     cJSON_Delete(o);
 }
 
-int pw_doctor_print(const struct pw_charset *charset, bool json)
+int pw_doctor_print(const struct pw_charset *charset, const struct pw_commands *commands, bool json)
 {
     struct pw_doctor d = {.n = 0};
     int problems = 0;
@@ -259,7 +259,7 @@ int pw_doctor_print(const struct pw_charset *charset, bool json)
     check_terminal(&d, charset);
     check_processor(&d);
     check_cuda(&d);
-    pw_doctor_folders(&d);
+    pw_doctor_folders(&d, commands);
     check_helpers(&d);
     for (int i = 0; i < d.n; i++)
         problems += d.line[i].problem;

@@ -13,6 +13,7 @@
 #include "base/places.h"
 #include "doctor_int.h"
 #include "sessions/store.h"
+#include "ui/config.h"
 
 #define LEAST_FREE 64e6 /* bytes; a demo leaves up to 14 MB */
 
@@ -117,18 +118,16 @@ static void check_studies(struct pw_doctor *d)
     pw_str_fini(&home);
 }
 
-static void check_settings(struct pw_doctor *d)
+static void check_settings(struct pw_doctor *d, const struct pw_commands *commands)
 {
     struct pw_str rc = {0}, own = {0};
+    struct pw_err err;
     if (!pw_place_config(&rc, "pewterrc") || !pw_place_config(&own, "encodings")) {
         pw_doctor_add(d, false, "settings", "no folder: neither XDG_CONFIG_HOME nor HOME is set");
     } else {
         bool there = access(rc.s, F_OK) == 0;
-        bool bad = there && access(rc.s, R_OK) != 0;
-        pw_doctor_add(d, bad, "settings", "%s, %s", rc.s,
-                      bad     ? strerror(errno)
-                      : there ? "there"
-                              : "not there");
+        bool bad = there && pw_config_check_file(commands, rc.s, &err) != PW_OK;
+        pw_doctor_add(d, bad, "settings", "%s, %s", rc.s, bad ? err.msg : there ? "there" : "not there");
         pw_doctor_add(d, false, "encodings", "%d of your own in %s", count_files(own.s, ".pe"), own.s);
     }
     pw_str_fini(&rc);
@@ -146,16 +145,16 @@ static void check_own_files(struct pw_doctor *d)
                       count_files(lessons.s, ".pewter"), count_files(encodings.s, ".pe"),
                       real != NULL ? real : lessons.s);
     else
-        pw_doctor_add(d, true, "own files", "no lessons or encodings; install the program with its files");
+        pw_doctor_add(d, true, "own files", "no lessons or encodings; copy share/pewter of its package, too");
     free(real);
     pw_str_fini(&lessons);
     pw_str_fini(&encodings);
 }
 
-void pw_doctor_folders(struct pw_doctor *d)
+void pw_doctor_folders(struct pw_doctor *d, const struct pw_commands *commands)
 {
     check_sessions(d);
     check_studies(d);
-    check_settings(d);
+    check_settings(d, commands);
     check_own_files(d);
 }

@@ -2,6 +2,7 @@
 #ifndef PW_DOCTOR_INT_H
 #define PW_DOCTOR_INT_H
 #include "base/text.h"
+#include "command/command.h"
 #include <stdbool.h>
 
 enum { PW_DOCTOR_LINES = 24 };
@@ -20,7 +21,8 @@ struct pw_doctor {
 void pw_doctor_add(struct pw_doctor *d, bool problem, const char *name, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* doctor_folders.c: appends the lines about sessions, studies, settings and the program's own files. */
-void pw_doctor_folders(struct pw_doctor *d);
+/* doctor_folders.c: appends the lines about sessions, studies, settings and the program's own files.
+ * commands: all, to check the file of settings. */
+void pw_doctor_folders(struct pw_doctor *d, const struct pw_commands *commands);
 
 #endif

@@ -393,7 +393,7 @@ int main(int argc, char **argv)
     case PW_VERB_UNPACK: return finish(move_session(&o));
     case PW_VERB_DELETE: return finish(pw_remove_session(o.session, o.yes));
     case PW_VERB_PRUNE: return finish(pw_remove_old(o.n_words, o.words, o.yes));
-    case PW_VERB_DOCTOR: return finish(pw_doctor_print(&charset, o.json));
+    case PW_VERB_DOCTOR: return finish(pw_doctor_print(&charset, &all, o.json));
     case PW_VERB_STUDY: return finish(study(&o));
     case PW_VERB_REPLAY: return finish(replay(&o, &all));
     case PW_VERB_VERIFY:

@@ -118,7 +118,11 @@ const struct pw_usage_word pw_option_words[] = {
 const struct pw_usage_word pw_verb_words[] = {
     {.name = "run", .value = PW_VALUE_FILE, .help = "run a script without a screen"},
     {.name = "replay", .value = PW_VALUE_SESSION, .help = "show a recording at any moment"},
-    {.name = "sessions", .value = PW_VALUE_FOLDER, .help = "list the recorded sessions"},
+    {.name = "sessions",
+     .value = PW_VALUE_LIST,
+     .words = "prune by=use by=size",
+     .after = "older=7d older=30d keep=named keep=none",
+     .help = "list the recorded sessions"},
     {.name = "session",
      .value = PW_VALUE_WORDS,
      .words = "pack unpack delete rm",

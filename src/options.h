@@ -58,13 +58,15 @@ enum pw_usage_value {
     PW_VALUE_SESSION,
     PW_VALUE_WORDS, /* those of `words` */
     PW_VALUE_STUDY, /* a verb of `study`, then the name of a study */
+    PW_VALUE_LIST,  /* a folder or one of `words`; those of `after` follow the first of `words` */
 };
 
 /* An option, or a verb. */
 struct pw_usage_word {
     const char *name; /* without the dashes; an option of one letter is short */
     enum pw_usage_value value;
-    const char *words; /* PW_VALUE_WORDS: separated by blanks */
+    const char *words; /* PW_VALUE_WORDS, PW_VALUE_LIST: separated by blanks */
+    const char *after; /* PW_VALUE_LIST: likewise */
     bool optional;     /* the value of an option, then written --demo=NAME */
     const char *help;
 };

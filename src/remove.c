@@ -2,7 +2,7 @@
  *
  * The age of a session is that of its last write, in the file system. So a session that was just unpacked or
  * copied is new, and damaged sessions have an age, too. Replaying a session does not count as a use: it
- * writes nothing. */
+ * writes nothing. Folders that an interrupted deletion or unpacking left count as sessions without a name. */
 #include "remove.h"
 
 #include <inttypes.h>
@@ -101,6 +101,7 @@ struct old_session {
     char folder[PATH_BYTES], name[PW_LINE];
     int64_t bytes;
     time_t written;
+    bool leftover;
 };
 
 /* Reads 30d, 12h or 4w. */
@@ -165,6 +166,22 @@ static bool is_old(struct old_session *s, const char *home, const char *file, en
         return false;
     }
     s->bytes = pw_session_usage(s->folder);
+    s->leftover = false;
+    return true;
+}
+
+/* Lists a folder that an interrupted deletion or unpacking left, if it is old enough. */
+static bool is_old_leftover(struct old_session *s, const char *home, const char *file, time_t before)
+{
+    struct stat st;
+    if (!pw_session_is_leftover(file) ||
+        snprintf(s->folder, sizeof s->folder, "%s/%s", home, file) >= (int)sizeof s->folder ||
+        snprintf(s->name, sizeof s->name, "%s", file) >= (int)sizeof s->name || lstat(s->folder, &st) != 0 ||
+        !S_ISDIR(st.st_mode) || st.st_mtime > before)
+        return false;
+    s->written = st.st_mtime;
+    s->bytes = pw_session_usage(s->folder);
+    s->leftover = true;
     return true;
 }
 
@@ -175,7 +192,13 @@ static void print_session(const struct old_session *s)
     int cells = pw_text_cells(s->name);
     localtime_r(&s->written, &tm);
     strftime(when, sizeof when, "%Y-%m-%d %H:%M", &tm);
-    printf("%s%*s %9.1f MB  %s\n", s->name, cells < 28 ? 28 - cells : 0, "", (double)s->bytes * 1e-6, when);
+    printf("%s%*s %9.1f MB  %s%s\n", s->name, cells < 28 ? 28 - cells : 0, "", (double)s->bytes * 1e-6, when,
+           s->leftover ? "  (interrupted)" : "");
+}
+
+static enum pw_code delete_session(const struct old_session *s, struct pw_err *err)
+{
+    return s->leftover ? pw_session_remove_leftover(s->folder, err) : pw_session_delete(s->folder, err);
 }
 
 /* Deletes the listed sessions, except those that were used since they were listed. */
@@ -184,31 +207,37 @@ static int delete_listed(const struct old_session *list, int n)
     int64_t bytes = 0;
     int deleted = 0, status = 0;
     for (int i = 0; i < n; i++) {
+        const struct old_session *s = &list[i];
         struct pw_err err;
-        if (pw_session_written(list[i].folder) != list[i].written) {
-            printf("kept %s: it was used meanwhile\n", list[i].name);
-        } else if (pw_session_delete(list[i].folder, &err) != PW_OK) {
-            fprintf(stderr, "pewter: " PRUNE ": %s: %s\n", list[i].name, err.msg);
+        if (!s->leftover && pw_session_written(s->folder) != s->written) {
+            printf("kept %s: it was used meanwhile\n", s->name);
+        } else if (delete_session(s, &err) != PW_OK) {
+            fprintf(stderr, "pewter: " PRUNE ": %s: %s\n", s->name, err.msg);
             status = 1;
         } else {
             deleted++;
-            bytes += list[i].bytes;
+            bytes += s->bytes;
         }
     }
     printf("deleted %d session%s (%.1f MB)\n", deleted, deleted == 1 ? "" : "s", (double)bytes * 1e-6);
     return status;
 }
 
-/* Lists the old sessions, asks, and deletes them. */
-static int prune_files(const struct pw_folder *files, const char *home, const struct prune_opts *o,
-                       time_t before, bool yes)
+/* Lists the old sessions among `files` and the old leftovers among `all`, asks, and deletes them. */
+static int prune_files(const struct pw_folder *files, const struct pw_folder *all, const char *home,
+                       const struct prune_opts *o, time_t before, bool yes)
 {
     char question[96];
-    struct old_session *list = pw_alloc((size_t)files->n + 1, sizeof *list);
+    struct old_session *list = pw_alloc((size_t)(files->n + all->n) + 1, sizeof *list);
     int64_t bytes = 0;
     int n = 0, status = 0;
     for (int i = 0; i < files->n; i++)
         if (is_old(&list[n], home, files->names[i], (enum keep)o->keep, before)) {
+            print_session(&list[n]);
+            bytes += list[n++].bytes;
+        }
+    for (int i = 0; i < all->n; i++)
+        if (is_old_leftover(&list[n], home, all->names[i], before)) {
             print_session(&list[n]);
             bytes += list[n++].bytes;
         }
@@ -232,7 +261,7 @@ int pw_remove_old(int n, char *const *words, bool yes)
 {
     char home[PATH_BYTES];
     struct prune_opts o;
-    struct pw_folder files;
+    struct pw_folder files, all;
     struct pw_err err;
     time_t age = 0;
     if (read_words(&o, &age, n, words, &err) != PW_OK) {
@@ -241,7 +270,12 @@ int pw_remove_old(int n, char *const *words, bool yes)
     }
     if (pw_session_home(home, sizeof home, &err) != PW_OK || pw_session_files(&files, home, &err) != PW_OK)
         return report(PRUNE, err.msg, 1);
-    int status = prune_files(&files, home, &o, time(NULL) - age, yes);
+    if (pw_folder_list(&all, home, "", &err) != PW_OK) {
+        pw_folder_free(&files);
+        return report(PRUNE, err.msg, 1);
+    }
+    int status = prune_files(&files, &all, home, &o, time(NULL) - age, yes);
     pw_folder_free(&files);
+    pw_folder_free(&all);
     return status;
 }

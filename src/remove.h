@@ -9,7 +9,8 @@
 int pw_remove_session(const char *name, bool yes);
 
 /* Implements `sessions prune`: lists the sessions that were not written for the time older=, with their
- * sizes, and deletes them. words [n] are key=value. Without a terminal it deletes nothing unless yes is true.
+ * sizes, and deletes them, and folders that an interrupted deletion or unpacking left. words [n] are
+ * key=value. Without a terminal it deletes nothing unless yes is true.
  */
 int pw_remove_old(int n, char *const *words, bool yes);
 

@@ -218,6 +218,10 @@ static enum pw_code open_text(void *o, struct pw_err *err)
     code = pw_documents_open(&opt->text, name_of(opt), path, kind_of(opt), opt->pieces,
                              err); /* close_text frees */
     pw_str_fini(&own);
+    if (code != PW_OK && path == NULL) {
+        struct pw_err why = *err;
+        return pw_fail(err, code, "%s%s", why.msg, pw_place_own_hint());
+    }
     if (code == PW_OK)
         code = check_windows(opt, err);
     return code == PW_OK ? check_sha(opt, err) : code;

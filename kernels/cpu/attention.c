@@ -5,8 +5,8 @@
  * hidden keys are exact zeros, which do not change a chain. Sums over a row leave hidden keys out.
  *
  * save: for each sequence and head the probabilities [T,Tp], with Tp = T rounded up to 16, and zeros for
- * hidden keys. If scores go through a function, its derivatives follow, in the same layout. Without save, a
- * worker has room for one block of queries, so a long sequence needs little memory. */
+ * hidden keys. In the same layout follow the derivatives of a function of scores, or the shares of a scan.
+ * Without save, a worker has room for one block of queries, so a long sequence needs little memory. */
 #include "kernels/cpu/attention_block.h"
 #include "kernels/cpu/cpu.h"
 #include "kernels/score.h"
@@ -103,6 +103,18 @@ static void softmax_block(const struct pw_head *hd, float *s, const float *max, 
     }
 }
 
+/* Turn the scores s of queries i .. i+m-1 into probabilities, 0 from column cols on. shares: of a scan, or
+ * NULL.
+ */
+static void weights_block(const struct pw_head *hd, float *s, float *shares, const float *max, int i, int m,
+                          int cols)
+{
+    if (hd->a->scan.kind == PW_SCAN_STICK)
+        PW_OP(stick_block)(hd, s, shares, i, m, cols);
+    else
+        softmax_block(hd, s, max, m, cols);
+}
+
 /* Copy the first `cols` columns of m rows of s, Tp apart, to rows [T], and fill up with `rest`. */
 static void tell_block(const struct pw_head *hd, float *to, const float *s, int m, int cols, float rest)
 {
@@ -149,13 +161,14 @@ void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct 
 
 size_t PW_OP(attn_save_floats)(const struct pw_attn *a, const int *start, int n_seqs)
 {
-    return (a->score != NULL ? 2 : 1) * pw_attn_maps_floats(a->heads, start, n_seqs);
+    return (pw_attn_saves_two(a) ? 2 : 1) * pw_attn_maps_floats(a->heads, start, n_seqs);
 }
 
 /* The forward pass of one sequence. */
 struct fwd {
-    float *z, *save, *slope; /* save and slope of the sequence; NULL: no backward pass follows */
-    struct pw_maps maps;     /* of the sequence */
+    /* save, and slopes of a function or shares of a scan, of the sequence; NULL: no backward pass follows */
+    float *z, *save, *slope;
+    struct pw_maps maps; /* of the sequence */
     const float *qkv, *qk;
     const float *plain; /* as qk, for the scores that maps.content asks for */
     const struct pw_attn *a;
@@ -238,13 +251,14 @@ static void fwd_head(struct pw_ctx *c, void *arg, int h)
         pw_attn_product(m, cols, hd.E, q, hd.qw, 1, kt, Tp, p, Tp);
         if (a->keys != NULL)
             PW_OP(relative_add)(&x, &hd, p, q, i, m);
-        score_block(&hd, p, slope != NULL ? slope + (size_t)i * Tp : NULL, max, i, m, cols);
+        float *by = slope != NULL ? slope + (size_t)i * Tp : NULL;
+        score_block(&hd, p, by, max, i, m, cols);
         if (scores != NULL)
             tell_block(&hd, scores + (size_t)i * T, p, m, cols, -INFINITY);
         bool wanted = f->maps.each != NULL && f->maps.wants(f->maps.arg, h, i, m);
         for (int r = 0; r < m && wanted; r++)
             memcpy(kt + f->scores + (size_t)r * Tp, p + (size_t)r * Tp, (size_t)cols * sizeof *p);
-        softmax_block(&hd, p, max, m, cols);
+        weights_block(&hd, p, by, max, i, m, cols);
         if (probs != NULL)
             tell_block(&hd, probs + (size_t)i * T, p, m, cols, 0.0f);
         if (f->maps.each != NULL)
@@ -279,7 +293,7 @@ void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct 
                           const float *qkv, const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
 {
     int T = pw_attn_longest(s), Tmax = pw_to_16(T);
-    bool share = c->alone != NULL && s->n == 1 && T >= SHARED, slopes = save != NULL && a->score != NULL;
+    bool share = c->alone != NULL && s->n == 1 && T >= SHARED, slopes = save != NULL && pw_attn_saves_two(a);
     struct fwd f = {z,
                     save,
                     slopes ? save + pw_attn_maps_floats(a->heads, s->start, s->n) : NULL,
@@ -367,7 +381,7 @@ static void cached_head(struct pw_ctx *c, void *arg, int h)
         if (a->keys != NULL)
             PW_OP(relative_add)(&x, &hd, p, q, T + i, m);
         score_block(&hd, p, NULL, max, T + i, m, cols);
-        softmax_block(&hd, p, max, m, cols);
+        weights_block(&hd, p, NULL, max, T + i, m, cols);
         pw_attn_product(m, D, seen, p, Tp, 1, v, Dp, z + (size_t)i * C, C);
     }
 }

@@ -101,6 +101,14 @@ const float *PW_OP(turned)(float *room, const float *rows, const struct pw_attn 
 /* Undo the transformation on the gradients of q and k, in place. */
 void PW_OP(turn_back)(float *rows, const struct pw_attn *a, const int *pos, int first, int R, float *room);
 
+/* ---- scan.c: stick-breaking weights of queries i .. i+m-1, in a block of rows Tp apart, on cols keys. s
+ * holds their scores and becomes their weights, 0 from column cols on. taken (NULL: not wanted) receives the
+ * share that each key takes of what is left, laid out as s. */
+void PW_OP(stick_block)(const struct pw_head *hd, float *s, float *taken, int i, int m, int cols);
+/* ds holds dP of these queries and becomes dS; p holds their weights. */
+void PW_OP(stick_block_bwd)(const struct pw_head *hd, float *ds, const float *p, const float *taken, int i,
+                            int m, int cols);
+
 /* ---- relative.c: relative keys (Shaw et al. 2018). One piece of scratch for sequences of up to T positions;
  * relative_floats gives its size and relative_init divides it. */
 struct pw_relative {

@@ -83,7 +83,13 @@ V_INLINE m16 pw_attn_seen_lanes(int left)
     return m_first(left < 0 ? 0 : left > 16 ? 16 : left);
 }
 
-/* Floats of the probabilities, or of the derivatives. */
+/* Does the forward pass save a second map beside the probabilities? */
+static inline bool pw_attn_saves_two(const struct pw_attn *a)
+{
+    return a->score != NULL || a->scan.kind != PW_SCAN_NONE;
+}
+
+/* Floats of the probabilities, or of the second map. */
 static inline size_t pw_attn_maps_floats(int H, const int *start, int n_seqs)
 {
     size_t sum = 0;

@@ -91,7 +91,10 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
                 pw_attn_product(m, pw_to_16(seen), D, g + (size_t)i * Dp, Dp, 1, vt, Tp, d, Tp);
                 if (a->drop != NULL)
                     pw_attn_drop_block(&hd, d, d, i, m);
-                softmax_block_bwd(&hd, d, save + (size_t)i * Tp, i, m, pw_to_16(seen));
+                if (a->scan.kind == PW_SCAN_STICK)
+                    PW_OP(stick_block_bwd)
+                (&hd, d, save + (size_t)i * Tp, slope + (size_t)i * Tp, i, m, pw_to_16(seen));
+                else softmax_block_bwd(&hd, d, save + (size_t)i * Tp, i, m, pw_to_16(seen));
                 if (a->score != NULL)
                     slope_block(&hd, d, slope + (size_t)i * Tp, i, m, pw_to_16(seen));
                 pw_attn_product(m, E, seen, d, Tp, 1, k, Ep, dq + (size_t)i * qw, qw);

@@ -81,6 +81,7 @@ const struct pw_backend_ops LINEAR(table) = {
     .attention_cached = PW_OP(attention_cached),
     .attn_cache_floats = PW_OP(attn_cache_floats),
     .attention_bwd = PW_OP(attention_bwd),
+    .scans = true,
     .terms_fwd = PW_OP(terms_fwd),
     .terms_bwd = PW_OP(terms_bwd),
     .slopes_fwd = PW_OP(slopes_fwd),

@@ -27,6 +27,14 @@ bool pw_place_own(struct pw_str *path, const char *name)
     return false;
 }
 
+const char *pw_place_own_hint(void)
+{
+    struct pw_str path = {0};
+    bool found = pw_place_own(&path, "encodings");
+    pw_str_fini(&path);
+    return found ? "" : "; this program was copied without share/pewter of its package, which has more";
+}
+
 static bool in_home(struct pw_str *path, const char *variable, const char *fallback, const char *name)
 {
     const char *folder = getenv(variable), *home = getenv("HOME");

@@ -9,6 +9,9 @@
 /* Append the path of the folder `name` that belongs to the program: beside it, in share/pewter if it is
  * installed, or in the source tree. Returns false, and appends nothing, if there is none. */
 bool pw_place_own(struct pw_str *path, const char *name);
+/* Return the end of a message about something that was not found: "" if the program has its folders,
+ * otherwise that it was copied without them, and where they are. Constant. */
+const char *pw_place_own_hint(void);
 
 /* Append $XDG_CONFIG_HOME/pewter/NAME, else ~/.config/pewter/NAME, whether it exists or not. Returns false,
  * and appends nothing, if neither variable is set. */

@@ -59,6 +59,7 @@ struct pw_attn pw_model_attn(const struct pw_model *m, int layer)
         .reach = t->reach,
         .turn = t->turn != NULL ? &t->turn[layer] : NULL,
         .score = t->score != NULL ? &t->score[layer] : NULL,
+        .scan = pw_scan_of(m),
     };
 }
 
@@ -82,7 +83,8 @@ size_t pw_model_save_floats(const struct pw_model *m, const int *start, int n_se
     struct pw_attn a = {.heads = m->cfg.heads,
                         .score = m->pe.pe->uses & PW_PE_SCORE ? &some : NULL,
                         .terms = pw_has_terms(m) ? &term : NULL,
-                        .made = pw_has_slopes(m) || pw_is_polar(m) ? &made : NULL};
+                        .made = pw_has_slopes(m) || pw_is_polar(m) ? &made : NULL,
+                        .scan = pw_scan_of(m)};
     return m->ops->attn_save_floats(&a, start, n_seqs);
 }
 
@@ -166,6 +168,7 @@ static void tap_maps(const struct pw_model *m, struct pw_ctx *c, struct pw_maps 
     plain->score = NULL;
     plain->terms = NULL;
     plain->made = content;
+    plain->scan = (struct pw_scan){.kind = PW_SCAN_NONE};
     plain->turn = scaled->gain != NULL ? scaled : NULL;
     if (tap->rows.each != NULL)
         *maps = tap->rows;
@@ -272,6 +275,8 @@ static struct pw_acts acts_of(const struct pw_model *m, const struct pw_work *w,
         a.z = tap->z + at * HD;
     if (tap != NULL && tap->mlp != NULL)
         a.hid = tap->mlp + at * m->cfg.ffn;
+    if (tap != NULL && tap->terms != NULL)
+        a.terms = tap->terms + at * m->cfg.heads;
     return a;
 }
 

@@ -73,6 +73,7 @@ static enum pw_code set_tap(struct pw_model *m, struct pw_tap *tap, const struct
         {qkv, 3 * heads, &tap->qkv, NULL},
         {whole_z, heads, &tap->z, out->z},
         {whole_mlp, L * T * cfg->ffn, &tap->mlp, out->mlp},
+        {out->terms != NULL && pw_has_terms(m), L * T * cfg->heads, &tap->terms, out->terms},
     };
     const int n_parts = sizeof parts / sizeof *parts;
     size_t need = 0, host = qkv ? 3 * heads : 0;
@@ -170,6 +171,8 @@ static enum pw_code fetch_maps(struct pw_model *m, const struct pw_inspection *o
     fetch(m, out->content, tap->content, maps);
     fetch(m, out->score, tap->score, maps);
     fetch(m, out->probs, tap->probs, maps);
+    if (tap->terms != NULL)
+        fetch(m, out->terms, tap->terms, (size_t)m->cfg.layers * T * m->cfg.heads);
     if (bias && out->score == NULL)
         fetch(m, out->bias, tap->score, maps);
     if (bias && out->content == NULL)

@@ -61,6 +61,12 @@ static enum pw_code init(struct pw_model *m, bool packed, struct pw_err *err)
     if (code == PW_OK && m->ops->widest_head > 0 && m->cfg.head_width > m->ops->widest_head)
         return pw_fail(err, PW_EUSER, "head_width=%d: %s allows 1..%d, the cpu any", m->cfg.head_width,
                        m->ops->name, m->ops->widest_head);
+    if (code == PW_OK && pw_has_slopes(m) && m->ops->slopes_fwd == NULL)
+        return pw_fail(err, PW_EUSER, "%s: the backend %s cannot compute it; use the cpu", m->pe.pe->name,
+                       m->ops->name);
+    if (code == PW_OK && !m->ops->scans && (m->pe.pe->uses & PW_PE_SCAN) != 0)
+        return pw_fail(err, PW_EUSER, "%s: %s has no scans over keys; use 'backend cpu'", m->pe.pe->name,
+                       m->ops->name);
     if (code == PW_OK && pw_is_polar(m) && m->ops->polar_fwd == NULL)
         return pw_fail(err, PW_EUSER, "pe %s: the backend %s cannot compute it; use the cpu ('backend cpu')",
                        m->pe.pe->name, m->ops->name);

@@ -92,9 +92,13 @@ struct pw_map_reader {
 struct pw_inspection {
     float *content, *bias, *score, *probs; /* [L,H,T,T] */
     float *resid;                          /* [L+1,T,C]: [0] embedding plus added table, [l] after block l */
-    float *q, *k;  /* [L,T,H,D] as they enter q.k: rotated if the encoding rotates, unscaled */
-    float *v, *z;  /* [L,T,H,D] values; outputs of the heads, before W_o */
-    float *mlp;    /* [L,T,F] hidden layer after its activation */
+    float *q, *k; /* [L,T,H,D] as they enter q.k: rotated if the encoding rotates, unscaled */
+    float *v, *z; /* [L,T,H,D] values; outputs of the heads, before W_o */
+    float *mlp;   /* [L,T,F] hidden layer after its activation */
+    /* [L,T,H] terms of the rows (struct pw_attn): row t less row j is what the encoding adds to the score of
+     * query t and key j. An encoding without terms leaves it as it is. With `each` or a reader, layer l is
+     * complete when that layer's maps are. */
+    float *terms;
     float *logits; /* [T,V]; with last_logits [V] */
     /* Inputs, set by the caller: how this pass differs from a plain one. */
     bool last_logits; /* of the last row alone, with the same bits: a long sequence has many rows */

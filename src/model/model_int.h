@@ -137,6 +137,7 @@ struct pw_tap {
     float *resid; /* [L+1,T,C] */
     /* [L,T,3HD] [L,T,HD] [L,T,F], in place of a layer's activations; qkv is rotated at the end. */
     float *qkv, *z, *mlp;
+    float *terms;                       /* [L,T,H], likewise */
     float *row_resid, *row_z, *row_mlp; /* on the host: [L+1,C] [L,HD] [L,F] of row `row` */
     int row;
     bool whole; /* as in struct pw_inspection, like the patches */
@@ -424,6 +425,12 @@ void pw_forward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const s
  * those of the last token. */
 void pw_forward_cached(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_cache *cache,
                        const int *ids, int R);
+
+/* The scan of an encoding that has one. */
+static inline struct pw_scan pw_scan_of(const struct pw_model *m)
+{
+    return (struct pw_scan){.kind = m->pe.pe->scan};
+}
 
 /* ---- gates.c: the projection and the terms of an encoding that has terms; without, nothing happens. */
 static inline bool pw_has_terms(const struct pw_model *m)

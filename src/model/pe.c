@@ -1,6 +1,7 @@
 /* pe.c - the table of positional encodings, and their text: parse and print. */
 #include "model/pe.h"
 #include "base/alloc.h"
+#include "base/places.h"
 #include "model/expr/library.h"
 
 #include <assert.h>
@@ -10,6 +11,7 @@
 extern const struct pw_pe pw_pe_none, pw_pe_learned, pw_pe_sinusoidal, pw_pe_t5, pw_pe_alibi, pw_pe_rotary;
 extern const struct pw_pe pw_pe_clipped, pw_pe_shaw, pw_pe_fire, pw_pe_fox;
 extern const struct pw_pe pw_pe_grape, pw_pe_pope;
+extern const struct pw_pe pw_pe_stickbreaking;
 extern const struct pw_pe pw_pe_rspe, pw_pe_aspe, pw_pe_2dspe, pw_pe_dpe, pw_pe_ldpe, pw_pe_learned_reversed;
 
 /* clang-format off */
@@ -31,6 +33,7 @@ const struct pw_pe *const pw_pes[] = {
     &pw_pe_learned_reversed,
     &pw_pe_fox,
     &pw_pe_grape,
+    &pw_pe_stickbreaking,
     &pw_pe_pope,
     NULL,
 };
@@ -185,9 +188,10 @@ static enum pw_code unknown(const char *name, struct pw_err *err)
     pw_library_list(add_name, &names);
     const char *near = pw_text_nearest(name, (const char *const *)names.list);
     enum pw_code code =
-        near != NULL ? pw_fail(err, PW_EUSER, "no encoding '%s'; did you mean '%s'?", name, near)
-                     : pw_fail(err, PW_EUSER, "no encoding '%s'; there are %s%s", name, pw_str_text(&all),
-                               names.n > built_in ? ", and formula files ('help pe')" : "");
+        near != NULL
+            ? pw_fail(err, PW_EUSER, "no encoding '%s'; did you mean '%s'?", name, near)
+            : pw_fail(err, PW_EUSER, "no encoding '%s'; there are %s%s%s", name, pw_str_text(&all),
+                      names.n > built_in ? ", and formula files ('help pe')" : "", pw_place_own_hint());
     for (int i = 0; i < names.n; i++)
         free(names.list[i]);
     free(names.list);

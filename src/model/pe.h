@@ -29,19 +29,20 @@
 
 /* The effects of an encoding, as bits. */
 enum pw_pe_use {
-    PW_PE_ADDED = 1,     /* rows added to the embeddings */
-    PW_PE_ROTATION = 2,  /* rotation of q and k */
-    PW_PE_BIAS = 4,      /* bias on the scores by signed distance */
-    PW_PE_KEYS = 8,      /* relative keys, one table per layer, by clipped distance */
-    PW_PE_DENSE = 16,    /* bias on the scores by the positions of query and key */
-    PW_PE_GAIN = 32,     /* factor on each query */
-    PW_PE_SCORE = 64,    /* function of each finished score */
-    PW_PE_TERMS = 128,   /* terms of rows, whose difference is added to the score */
-    PW_PE_SLOPES = 4096, /* slopes by distance that each query and key makes of its content */
-    PW_PE_POLAR = 8192,  /* q and k in polar form, of which the position gives the angles */
+    PW_PE_ADDED = 1,    /* rows added to the embeddings */
+    PW_PE_ROTATION = 2, /* rotation of q and k */
+    PW_PE_BIAS = 4,     /* bias on the scores by signed distance */
+    PW_PE_KEYS = 8,     /* relative keys, one table per layer, by clipped distance */
+    PW_PE_DENSE = 16,   /* bias on the scores by the positions of query and key */
+    PW_PE_GAIN = 32,    /* factor on each query */
+    PW_PE_SCORE = 64,   /* function of each finished score */
+    PW_PE_TERMS = 128,  /* terms of rows, whose difference is added to the score */
+    PW_PE_SLOPES = 512, /* slopes by distance that each query and key makes of its content */
+    PW_PE_SCAN = 256,   /* a scan over the keys of a query */
+    PW_PE_POLAR = 8192, /* q and k in polar form, of which the position gives the angles */
     PW_PE_BIASES = PW_PE_BIAS | PW_PE_DENSE,
-    PW_PE_CONTENT =
-        PW_PE_TERMS | PW_PE_SLOPES | PW_PE_POLAR, /* these depend on tokens, so no table has them */
+    PW_PE_CONTENT = PW_PE_TERMS | PW_PE_SLOPES | PW_PE_SCAN |
+                    PW_PE_POLAR, /* these depend on tokens, so no table has them */
 };
 
 /* Tables that an encoding can compute on the backend from learned parameters. */
@@ -212,6 +213,8 @@ struct pw_pe {
     /* SLOPES: which parts have slopes. params has [L,H] omega, and then for each part, queries first, the
      * directions [L,H,D]. */
     void (*slopes)(const void *opts, bool *query, bool *key);
+    /* SCAN: its kind. Not with other uses that act on scores. */
+    enum pw_scan_kind scan;
     /* Makes the program that fill and fill_bwd pass to the backend for a table (kernels/expr_code.h); the
      * caller frees it. NULL: there is none. */
     enum pw_code (*code)(const void *opts, const struct pw_config *cfg, enum pw_pe_table which,

@@ -7,10 +7,11 @@
 const char *pw_att_view_name(const struct pw_ev_attention *a, int view)
 {
     static const char *const names[PW_VIEWS] = {
-        [PW_VIEW_PROBS] = "probabilities",    [PW_VIEW_SCORE] = "scores",
-        [PW_VIEW_CONTENT] = "content scores", [PW_VIEW_BIAS] = "positional bias",
-        [PW_VIEW_CC] = "content to content",  [PW_VIEW_CP] = "content to position",
-        [PW_VIEW_PC] = "position to content", [PW_VIEW_PP] = "position to position"};
+        [PW_VIEW_PROBS] = "probabilities",          [PW_VIEW_SCORE] = "scores",
+        [PW_VIEW_CONTENT] = "content scores",       [PW_VIEW_BIAS] = "positional bias",
+        [PW_VIEW_CC] = "content to content",        [PW_VIEW_CP] = "content to position",
+        [PW_VIEW_PC] = "position to content",       [PW_VIEW_PP] = "position to position",
+        [PW_VIEW_GATE] = "gate, ln of what is kept"};
     if (a->rotates && view == PW_VIEW_CONTENT)
         return "content, unrotated";
     if (a->rotates && view == PW_VIEW_BIAS)
@@ -65,11 +66,17 @@ float pw_att_prob_of(const struct pw_ev_attention *a, int layer, int head, int q
 
 const uint16_t *pw_att_matrix(const struct pw_ev_attention *a, int view)
 {
-    return view == PW_VIEW_SCORE                    ? a->score
-           : view == PW_VIEW_CONTENT                ? a->content
-           : view == PW_VIEW_BIAS                   ? a->bias
-           : view >= PW_VIEW_CC && a->terms != NULL ? a->terms + (size_t)(view - PW_VIEW_CC) * a->T * a->T
-                                                    : NULL;
+    return view == PW_VIEW_SCORE                        ? a->score
+           : view == PW_VIEW_CONTENT                    ? a->content
+           : view == PW_VIEW_BIAS                       ? a->bias
+           : view == PW_VIEW_GATE                       ? a->gate
+           : pw_view_of_terms(view) && a->terms != NULL ? a->terms + (size_t)(view - PW_VIEW_CC) * a->T * a->T
+                                                        : NULL;
+}
+
+float pw_att_gate(const struct pw_ev_attention *a, int layer, int head, int t)
+{
+    return a->gate_values != NULL && layer == a->layer ? a->gate_values[(size_t)head * a->T + t] : NAN;
 }
 
 int pw_att_n_scores(const struct pw_ev_attention *a)
@@ -77,18 +84,27 @@ int pw_att_n_scores(const struct pw_ev_attention *a)
     return a->scores != NULL ? (a->n_scores < PW_MAX_SCORES ? a->n_scores : PW_MAX_SCORES) : 0;
 }
 
+enum { LAST = 3 };
+
+/* Returns the place of a score among those that are displayed first; LAST: behind them. */
+static int rank_of(const char *name)
+{
+    static const char *const first[LAST] = {"gold pointers", "position's part", "gate's part"};
+    int rank = 0;
+
+    while (rank < LAST && strcmp(name, first[rank]) != 0)
+        rank++;
+    return rank;
+}
+
 int pw_att_score_at(const struct pw_ev_attention *a, int i)
 {
-    static const char *const first[] = {"gold pointers", "position's part"};
     int n = pw_att_n_scores(a), at = 0;
 
-    for (int f = 0; f < 2; f++)
+    for (int rank = 0; rank <= LAST; rank++)
         for (int k = 0; k < n; k++)
-            if (strcmp(a->kinds[k].name, first[f]) == 0 && at++ == i)
+            if (rank_of(a->kinds[k].name) == rank && at++ == i)
                 return k;
-    for (int k = 0; k < n; k++)
-        if (strcmp(a->kinds[k].name, first[0]) != 0 && strcmp(a->kinds[k].name, first[1]) != 0 && at++ == i)
-            return k;
     return 0;
 }
 

@@ -20,14 +20,17 @@ float pw_att_cell_of(const struct pw_ev_attention *a, int layer, int head, int r
 const uint16_t *pw_att_matrix(const struct pw_ev_attention *a, int view);
 /* Returns the name of a view: "positional bias"; with rotary "content by rotation". */
 const char *pw_att_view_name(const struct pw_ev_attention *a, int view);
+/* Returns the share of the earlier tokens that a head keeps at token t, 0..1; NaN: the event does not have
+ * it. */
+float pw_att_gate(const struct pw_ev_attention *a, int layer, int head, int t);
 /* Returns the label of token t. */
 const char *pw_att_label(const struct pw_ev_attention *a, int t);
 
 /* Returns score k of a head, 0 <= k < pw_att_n_scores; NaN if there is none. */
 float pw_att_score(const struct pw_ev_attention *a, int layer, int head, int k);
 int pw_att_n_scores(const struct pw_ev_attention *a);
-/* Returns the index of the i-th score in display order: first the gold pointers' score, then the position's
- * part, then the others. */
+/* Returns the index of the i-th score in display order: first the gold pointers' score, then the parts of
+ * position and gate, then the others. */
 int pw_att_score_at(const struct pw_ev_attention *a, int i);
 
 #endif

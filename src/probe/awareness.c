@@ -237,6 +237,11 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
         "fire is relative only up to its threshold, beyond which it divides the distance by the query's "
         "position: its scores change by %.2f of their range if counted from the end, by %.2g from the front",
         fire->scores.backward, fire->scores.forward);
+    for (int i = 0; pw_pes[i] != NULL; i++)
+        if (pw_pes[i]->uses & PW_PE_CONTENT)
+            pw_finding_remark(f,
+                              "%s is left out: it reads the tokens, not their positions, so it has no table",
+                              pw_pes[i]->name);
     return PW_OK;
 }
 

@@ -49,8 +49,8 @@ void pw_config_reset(struct pw_app *app)
 /* ---- reading */
 
 struct check {
-    const struct pw_app *app;
-    bool skip; /* the command has no effect in plain mode */
+    const struct pw_commands *commands;
+    bool skip; /* a command has no effect in plain mode */
     struct pw_err *err;
 };
 
@@ -60,7 +60,7 @@ static enum pw_code may_stand_here(void *arg, const char *text, int line)
     struct check *c = arg;
     struct pw_args args;
     const struct pw_command *cmd;
-    enum pw_code code = pw_command_parse(c->app->commands, text, &args, &cmd, c->err);
+    enum pw_code code = pw_command_parse(c->commands, text, &args, &cmd, c->err);
     if (code != PW_OK)
         return code;
     bool begins =
@@ -69,16 +69,25 @@ static enum pw_code may_stand_here(void *arg, const char *text, int line)
         code =
             pw_fail(c->err, PW_EUSER,
                     "%s: only commands of the workbench are allowed here: set, bind, focus ...", cmd->name);
-    c->skip = c->skip || (!c->app->screen && strcmp(cmd->name, "set") != 0);
+    c->skip = c->skip || strcmp(cmd->name, "set") != 0;
     pw_args_fini(&args);
     return code;
 }
 
 static enum pw_code run_line(struct pw_app *app, const char *line, struct pw_err *err)
 {
-    struct check c = {.app = app, .err = err};
+    struct check c = {.commands = app->commands, .err = err};
     enum pw_code code = pw_commands_split(line, may_stand_here, &c, err);
-    return code == PW_OK && !c.skip ? pw_app_submit(app, line, PW_SEND_NOW, err) : code;
+    return code == PW_OK && (app->screen || !c.skip) ? pw_app_submit(app, line, PW_SEND_NOW, err) : code;
+}
+
+/* Cuts the line off the text, and returns the rest. */
+static char *end_line(char *line)
+{
+    char *end = line + strcspn(line, "\n");
+    if (*end != '\0')
+        *end++ = '\0';
+    return end;
 }
 
 void pw_config_run(struct pw_app *app, const char *path, char *text, struct pw_str *errors)
@@ -86,12 +95,30 @@ void pw_config_run(struct pw_app *app, const char *path, char *text, struct pw_s
     int number = 1;
     for (char *line = text, *end; *line; line = end, number++) {
         struct pw_err why = {0};
-        end = line + strcspn(line, "\n");
-        if (*end)
-            *end++ = '\0';
+        end = end_line(line);
         if (run_line(app, line, &why) != PW_OK)
             pw_str_add(errors, "%s:%d: %s\n", path, number, why.msg);
     }
+}
+
+enum pw_code pw_config_check_file(const struct pw_commands *commands, const char *path, struct pw_err *err)
+{
+    char *text = NULL;
+    size_t size;
+    int number = 1;
+    enum pw_code code = pw_file_read(path, PW_CONFIG_LIMIT, &text, &size, err);
+    if (code != PW_OK)
+        return code;
+    for (char *line = text, *end; *line != '\0' && code == PW_OK; line = end, number++) {
+        struct pw_err why = {0};
+        struct check c = {.commands = commands, .err = &why};
+        end = end_line(line);
+        code = pw_commands_split(line, may_stand_here, &c, &why);
+        if (code != PW_OK)
+            pw_fail(err, code, "line %d: %s", number, why.msg);
+    }
+    free(text);
+    return code;
 }
 
 enum pw_code pw_config_load(struct pw_app *app, const char *path, struct pw_str *errors, struct pw_err *err)

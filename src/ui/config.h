@@ -23,6 +23,10 @@ enum pw_code pw_config_load(struct pw_app *app, const char *path, struct pw_str 
 /* Runs the user's own file if it exists; *errors as above. The first frame waits for it. */
 void pw_config_begin(struct pw_app *app, struct pw_str *errors);
 
+/* Reads a file and parses its lines without running them. Fails if the file cannot be read, or with "line 3:
+ * no command 'x'" for the first mistake. */
+enum pw_code pw_config_check_file(const struct pw_commands *commands, const char *path, struct pw_err *err);
+
 /* Writes the output of pw_config_print to the file, below a line that marks it as generated. Text above that
  * line stays. The work is a job of the disk (pw_app_write), whose text names the path. folders: create
  * missing folders. */

@@ -56,8 +56,8 @@ enum pw_code pw_lesson_path(const char *name, struct pw_str *path, struct pw_err
     for (int i = 0; i < n; i++)
         pw_str_add(&all, "%s%s", i ? ", " : "", names[i]);
     enum pw_code code =
-        pw_fail(err, PW_EUSER, "present: no lesson '%s'; there are %s, or a file (lessons/my.pewter)", name,
-                n ? all.s : "none beside the program");
+        pw_fail(err, PW_EUSER, "present: no lesson '%s'; there are %s, or a file (lessons/my.pewter)%s", name,
+                n ? all.s : "none beside the program", pw_place_own_hint());
     pw_str_fini(&all);
     return code;
 }

@@ -215,9 +215,7 @@ void pw_report_table(FILE *out, const struct pw_ev_table *t, int arm, int replic
     if (t->n_params > 0)
         print_params(out, t);
     if (pw_table_empty(t))
-        fputs("  no positional term in a table; order enters through the causal mask, or by tokens that the "
-              "encoding reads\n",
-              out);
+        fprintf(out, "  no positional term; order enters through %s\n", pw_table_order(t));
     if (t->kernel != NULL && t->n_queries > 0) /* equal in every layer */
         print_heads(out, t, "bias by distance, mean over queries", t->kernel);
     if (t->kernel != NULL && t->bias == NULL) {

@@ -63,53 +63,8 @@ done
 
 # ---- chroots
 
-# in_background COMMAND...: runs a command and waits, so that a signal is handled at once. A command in its own
-# namespace of processes (enter.sh, enter_mounts) ends with all its children.
-child=
-in_background() {
-    "$@" &
-    child=$!
-    local status=0
-    wait "$child" || status=$?
-    child=
-    return "$status"
-}
-# shellcheck disable=SC2317 # called by a signal
-stop() {
-    [ -z "$child" ] || kill -KILL "$child" 2>/dev/null || true
-    exit 130
-}
-trap stop INT TERM HUP
-
-# bootstrap DISTRO LOG: bootstraps in a temporary folder and renames it when it is complete.
-bootstrap() {
-    local new=$folder/$1.new suite mirror options=(--variant=minbase)
-    case $1 in
-    debian12) suite=bookworm mirror=${PEWTER_MIRROR_DEBIAN:-} ;;
-    debian13) suite=trixie mirror=${PEWTER_MIRROR_DEBIAN:-} ;;
-    ubuntu24.04) suite=noble mirror=${PEWTER_MIRROR_UBUNTU:-} options+=("--components=main,universe") ;;
-    esac
-    rm -rf "$new"
-    mkdir -p "$folder"
-    if [ "$suite" = noble ]; then # Debian's debootstrap may not support noble yet; all versions of Ubuntu use one script
-        local keys=${PEWTER_KEYS_UBUNTU:-/usr/share/keyrings/ubuntu-archive-keyring.gpg}
-        if [ ! -f "$keys" ]; then
-            echo "E: there is no $keys: the package ubuntu-keyring has it, and PEWTER_KEYS_UBUNTU may name another" >"$2"
-            return 1
-        fi
-        in_background enter_mounts debootstrap "${options[@]}" "--keyring=$keys" "$suite" "$new" "$mirror" gutsy \
-            >"$2" 2>&1 || return 1
-    else
-        in_background enter_mounts debootstrap "${options[@]}" "$suite" "$new" ${mirror:+"$mirror"} >"$2" 2>&1 || return 1
-    fi
-    mv "$new" "$folder/$1"
-}
-
-# The namespace also removes the mounts of debootstrap.
-# shellcheck disable=SC2317 # called by in_background
-enter_mounts() {
-    exec unshare --mount --propagation private --pid --fork --kill-child --mount-proc "$@"
-}
+# shellcheck source=tests/distros/chroots.sh
+. "$here/chroots.sh"
 
 # copy DISTRO NAME: copies the files of this checkout, and no build results.
 copy() {
@@ -119,7 +74,6 @@ copy() {
     # shellcheck source=tests/house/lib.sh
     (. "$source/tests/house/lib.sh" "$source" && files '*' | tar -C "$source" --verbatim-files-from -T - -c) |
         tar -C "$target" --no-same-owner -x
-    [ ! -f /etc/resolv.conf ] || cp -L /etc/resolv.conf "$folder/$1/etc/resolv.conf"
 }
 
 # summary LOG: the summary of ctest, or the last error.
@@ -146,7 +100,7 @@ logs=$folder/log
 mkdir -p "$logs"
 failures=0
 for distro in "${distros[@]}"; do
-    if [ ! -d "$folder/$distro" ] && ! bootstrap "$distro" "$logs/$distro"; then
+    if [ ! -d "$folder/$distro" ] && ! bootstrap "$distro" "$folder/$distro" "$logs/$distro"; then
         say "$distro: cannot be bootstrapped: $(grep -m 1 '^E: ' "$logs/$distro" || tail -n 1 "$logs/$distro")"
         failures=$((failures + 1))
         continue
@@ -155,7 +109,7 @@ for distro in "${distros[@]}"; do
         for user in "${users[@]}"; do
             log=$logs/$distro-$compiler-$user began=$SECONDS verdict=passed
             copy "$distro" "$compiler-$user"
-            in_background bash "$here/enter.sh" "$folder/$distro" bash "/checkout/$compiler-$user/tests/distros/inside.sh" \
+            enter "$folder/$distro" bash "/checkout/$compiler-$user/tests/distros/inside.sh" \
                 "$compiler" "$user" "$@" >"$log" 2>&1 </dev/null || verdict=FAILED
             [ "$verdict" = passed ] || failures=$((failures + 1))
             version=$(sed -nE 's/^compiler: .*[^0-9]([0-9]+\.[0-9]+\.[0-9]+).*/\1/p' "$log" | head -n 1)

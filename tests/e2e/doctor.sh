@@ -55,6 +55,19 @@ shows '^colours: true colour \(COLORTERM=truecolor, NO_COLOR=\)$'
 shows '^sessions: ~/.local/state/pewter/sessions, writable$'
 shows '^space: 1 session, [0-9.]*[1-9][0-9.]* MB; '
 shows '^settings: ~/.config/pewter/pewterrc, there$'
+rc=$XDG_CONFIG_HOME/pewter/pewterrc
+for wrong in "fsp 20@no command 'fsp'" "train 5@train: only commands of the workbench are allowed here" 'bind "x@'; do
+    printf '# mine\nset fps 20\n%s\n' "${wrong%@*}" >"$rc"
+    doctor 1 LANG=C.UTF-8 TERM=xterm
+    shows "^! settings: ~/.config/pewter/pewterrc, line 3: .*"
+    "$PEWTER" --json doctor >out
+    shows "\"settings\",\"value\":\"[^\"]*/pewterrc, line 3: .*${wrong#*@}"
+done
+rm "$rc"
+mkdir "$rc"
+doctor 1 LANG=C.UTF-8 TERM=xterm
+shows '^! settings: ~/.config/pewter/pewterrc, .*directory'
+rmdir "$rc"
 
 # ---- the whole values as JSON
 long=$WORK/$(printf 'long-%.0s' {1..30})/größe
@@ -106,7 +119,15 @@ cp "$PEWTER" alone
 installed=$PEWTER
 PEWTER=$WORK/alone
 doctor 1 LANG=C.UTF-8 TERM=xterm
-shows '^! own files: no lessons or encodings; install'
+shows '^! own files: no lessons or encodings; copy share/pewter of its package, too$'
+for line in 'pe kerple_log' 'task text'; do # a binary that was copied alone says where the rest is
+    "$PEWTER" -c "$line" >out 2>&1 && fail "$line: works without files"
+    shows '; this program was copied without share/pewter of its package, which has more$'
+done
+mkdir -p share/pewter/encodings bin
+cp alone bin/pewter
+"$PWD/bin/pewter" -c 'pe kerple_lo' >out 2>&1 && fail "an unknown encoding is accepted"
+grep -q 'copied without' out && fail "the folder is there: $(cat out)"
 PEWTER=$installed
 
 # ---- on a terminal: one screen, and what it says about glyphs is what the workbench draws

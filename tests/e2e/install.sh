@@ -46,6 +46,8 @@ for word in position embed angle gain scale bias score mask bucket slopes learn 
     grep -q "$word" share/man/man7/pewter-formulas.7 || fail "the page of formulas lacks $word"
 done
 
+grep -q 'LC_ALL, LC_CTYPE, LANG' share/man/man1/pewter.1 || fail "the page lacks the locale's variables"
+
 # ---- completion: every option of --help, and the names of sessions
 for shell in bash zsh fish; do
     bin/pewter --completion=$shell >"$WORK/script" || fail "completion: $shell"
@@ -74,14 +76,31 @@ offers mine pewter session pack ''
 offers weights pewter study we
 offers order pewter study report ''
 offers cuda pewter --backend c
+offers prune pewter sessions p
+offers by=size pewter sessions b
+offers size pewter sessions by = s # as bash splits by=s
+offers use pewter sessions by =
+offers bin pewter sessions b
+offers older=30d pewter sessions prune o
+offers none pewter sessions prune keep =
 if command -v zsh >/dev/null; then
     found=$(zsh -f -c 'autoload -Uz compinit; compinit -D -u; source share/zsh/site-functions/_pewter && print ${_comps[pewter]}' 2>&1)
     [ "$found" = _pewter ] || fail "zsh: $found"
+    for line in 'sessions ' 'sessions prune '; do # with stand-ins for zsh's own functions, which need a terminal
+        # shellcheck disable=SC2016 # for zsh
+        zsh -f -c 'compdef() { :; }; _files() { :; }; compadd() { print -l -- "$@"; }; source share/zsh/site-functions/_pewter
+            words=(${=1} ""); CURRENT=$#words; _pewter_rest' zsh "$line"
+    done >"$WORK/out" 2>&1
+    [ "$(tr '\n' ' ' <"$WORK/out")" = 'prune by=use by=size older=7d older=30d keep=named keep=none ' ] || fail "zsh: $(cat "$WORK/out")"
 fi
 if command -v fish >/dev/null; then
     found=$(HOME=$WORK fish --no-config -c 'source share/fish/vendor_completions.d/pewter.fish; complete -C "pewter --no-"' 2>&1)
     grep -q '^--no-session' <<<"$found" || fail "fish: $found"
     found=$(HOME=$WORK fish --no-config -c 'source share/fish/vendor_completions.d/pewter.fish; complete -C "pewter replay "' 2>&1)
     grep -q '^mine' <<<"$found" || fail "fish: $found"
+    found=$(HOME=$WORK fish --no-config -c 'source share/fish/vendor_completions.d/pewter.fish; complete -C "pewter sessions by="; complete -C "pewter sessions prune k"' 2>&1)
+    for word in by=use by=size keep=named keep=none; do
+        grep -qx -- "$word" <<<"$found" || fail "fish offers no $word: $found"
+    done
 fi
 echo 'installed, moved, documented, completed'

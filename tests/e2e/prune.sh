@@ -99,6 +99,27 @@ run 0 sessions prune older=0h keep=none --yes
 left packed plain $OLD
 [ -s elsewhere/session.db ] || fail "a session behind a link was deleted"
 
+# ---- folders that a killed deletion or unpacking left are deleted, unless a process uses them
+fill
+for name in gone.pewter.deleted half.pewter.tmp-Abc123 new.pewter.deleted half.pewter.tmp-Abc12 other.deleted; do
+    mkdir "$SESSIONS/$name"
+    head -c 1000000 /dev/zero >"$SESSIONS/$name/part"
+    case $name in new.*) ;; *) touch -d '40 days ago' "$SESSIONS/$name" ;; esac
+done
+touch -d '40 days ago' "$SESSIONS/file.pewter.deleted"
+run 1 sessions prune older=30d
+grep -qE '^gone.pewter.deleted +1\.0 MB  20[0-9-]+ [0-9:]+  \(interrupted\)$' out || fail "not listed: $(cat out)"
+exec 9<"$SESSIONS/half.pewter.tmp-Abc123"
+flock 9
+run 1 sessions prune older=30d --yes
+grep -q 'sessions prune: half.pewter.tmp-Abc123: another process uses it$' err || fail "$(cat out err)"
+exec 9<&-
+[ "$(cd "$SESSIONS" && echo *)" = "$NEW.pewter file.pewter.deleted half.pewter.tmp-Abc12 half.pewter.tmp-Abc123 mine.pewter new.pewter.deleted other.deleted" ] ||
+    fail "$(ls "$SESSIONS")"
+run 0 sessions prune older=30d --yes
+grep -q '^deleted 1 session (1.0 MB)' out || fail "$(cat out)"
+[ ! -e "$SESSIONS/half.pewter.tmp-Abc123" ] || fail "left: $(ls "$SESSIONS")"
+
 # ---- a session that is open is kept
 fill
 rm -r "$SESSIONS/$OLD.pewter"

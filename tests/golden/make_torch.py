@@ -54,6 +54,8 @@ CASES = {
     "xpos": ("xpos scale_base=4", {}),
     "grape": ("grape", {}),
     "grape_key": ("grape gate=key", dict(norm="layernorm", act="gelu", bias="on", heads=4, tied="on")),
+    "stickbreaking": ("stickbreaking", {}),
+    "stickbreaking_gelu": ("stickbreaking", dict(norm="layernorm", act="gelu", bias="on", heads=4, tied="on")),
     "pope": ("pope base=100", {}),
     "pope_both": ("pope", dict(norm="layernorm", act="gelu", bias="on", heads=4, causal="off")),
 }
@@ -106,6 +108,16 @@ def waves(places, width):
     """Vaswani et al.'s sines and cosines, interleaved."""
     angle = places.double()[:, None] / 10000.0 ** (torch.arange(0, width, 2, dtype=torch.float64) / width)
     return torch.stack((angle.sin(), angle.cos()), -1).flatten(1)
+
+
+def stick(scores):
+    """Tan et al.'s sb_ref.py; what is left goes to the query's own value, as in their tests."""
+    T = scores.shape[-1]
+    later = torch.ones(T, T).triu(0).bool()
+    log_z = F.logsigmoid(scores).masked_fill(later, -1e5)
+    log_beta = F.logsigmoid(-scores).masked_fill(later, 0)
+    att = (log_z + log_beta @ torch.ones(T, T, dtype=scores.dtype).tril(-1)).exp()
+    return att + torch.diag_embed(1 - att.sum(-1))
 
 
 class Model:
@@ -327,7 +339,8 @@ class Model:
                 scores = scores - distance * omega[:, None, None] * slope
             if o["causal"] == "on":
                 scores = scores.masked_fill(torch.ones(T, T).triu(1).bool(), -math.inf)
-            z = (scores.softmax(-1) @ v).transpose(0, 1).reshape(T, H * D)
+            weights = stick(scores) if self.pe == "stickbreaking" else scores.softmax(-1)
+            z = (weights @ v).transpose(0, 1).reshape(T, H * D)
             mid = x + self.norm(f"layers.{i}.norm1_post", self.linear(f"layers.{i}.attn.o", z))
             if o["parallel"] != "shared":
                 n = self.norm(f"layers.{i}.norm2", mid if o["parallel"] == "off" else x)

@@ -15,5 +15,5 @@ while IFS= read -r file; do
     # SC2119, SC2120: a function with optional arguments may be called without any.
     shellcheck --external-sources --source-path=SCRIPTDIR --exclude=SC2119,SC2120 ${shell[@]+"${shell[@]}"} "$file" ||
         fail "$file: see above"
-done < <(files dev run '*.sh')
+done < <(files dev run release '*.sh')
 finish

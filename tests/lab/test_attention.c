@@ -83,6 +83,68 @@ static void test_position_part(void **state)
     bench_close(&b);
 }
 
+/* Returns a head's score by its name. */
+static float score_named(const struct pw_ev_attention *a, int layer, int head, const char *name)
+{
+    for (int k = 0; k < a->n_scores; k++)
+        if (strcmp(a->kinds[k].name, name) == 0)
+            return a->scores[(layer * a->heads + head) * a->n_scores + k];
+    fail_msg("no score '%s'", name);
+    return NAN;
+}
+
+/* Content, bias and gate add up to the score. The gate is the sum of the logarithms of the gates of the
+ * tokens between key and query. */
+static void check_gates(const struct pw_ev_attention *a)
+{
+    assert_true(a->gates && !a->biases && !a->rotates && !a->adds);
+    for (int q = 0; q < a->T; q++) {
+        double kept = 0;
+        for (int k = q; k >= 0; k--) {
+            float content = at(a->content, a, q, k), gate = at(a->gate, a, q, k);
+            assert_true(at(a->bias, a, q, k) == 0);
+            assert_true(fabsf(at(a->score, a, q, k) - content - gate) <
+                        2e-3f * (0.1f + fabsf(content) - gate));
+            assert_true(fabs((double)gate - kept) < 1e-3 * (0.1 - kept));
+            float f = a->gate_values[a->head * a->T + k];
+            assert_true(f > 0 && f < 1);
+            kept += log((double)f);
+        }
+    }
+    for (int h = 0; h < a->layers * a->heads; h++) {
+        float gate = score_named(a, h / a->heads, h % a->heads, "gate's part");
+        assert_true(gate > 0 && gate < 1);
+        assert_true(score_named(a, h / a->heads, h % a->heads, "position's part") == 0);
+    }
+}
+
+static void test_gates(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_open(&b, 1, false);
+    bench_must(&b, "race fox,t5; train 20; prompt sort 3 1 2; inspect layer=0 head=3 view=bias");
+    const struct pw_ev_attention *a = &b.s->attention;
+    check_gates(a);
+    float first = a->gate_values[0];
+    bench_must(&b, "inspect view=+1");
+    assert_int_equal(a->view, PW_VIEW_GATE);
+    bench_must(&b, "inspect view=+1"); /* the scores of layer 0 have no four terms */
+    assert_int_equal(a->view, PW_VIEW_PROBS);
+    bench_must(&b, "inspect view=gate layer=1 head=6");
+    assert_int_equal(a->view, PW_VIEW_GATE);
+    check_gates(a);
+    assert_true(a->gate_values[0] != first);
+    bench_must(&b, "inspect view=+1");
+    assert_int_equal(a->view, PW_VIEW_CC);
+    check_terms(a);
+    bench_must(&b, "arm 2; inspect view=gate");
+    assert_true(!a->gates && a->gate == NULL && a->gate_values == NULL);
+    bench_must(&b, "inspect view=+1"); /* t5 has no gate view to move on from */
+    assert_int_equal(a->view, PW_VIEW_PROBS);
+    bench_close(&b);
+}
+
 /* The gold pointers: the query before each token of the answer, and the position of that symbol in the
  * prompt. */
 static void test_gold(void **state)
@@ -165,14 +227,14 @@ static void test_moves(void **state)
     bench_run(&b, "inspect head=8");
     assert_string_equal(b.error, "inspect: head=8: arm 2 has heads 0..7");
     bench_run(&b, "inspect view=cx");
-    assert_non_null(strstr(b.error, "cc|cp|pc|pp|+N|-N"));
+    assert_non_null(strstr(b.error, "cc|cp|pc|pp|gate|+N|-N"));
     bench_close(&b);
 }
 
 /* An attention that takes the other heads from the one before has the bits of one that computes all. */
 static void test_known_heads(void **state)
 {
-    static const char *const pes[] = {"learned", "t5", "none"};
+    static const char *const pes[] = {"learned", "t5", "none", "fox"};
     (void)state;
     for (size_t i = 0; i < sizeof pes / sizeof *pes; i++) {
         struct bench b;
@@ -246,13 +308,10 @@ static void test_pooled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_terms),
-        cmocka_unit_test(test_position_part),
-        cmocka_unit_test(test_gold),
-        cmocka_unit_test(test_pooled),
-        cmocka_unit_test(test_known_heads),
-        cmocka_unit_test(test_moves),
-        cmocka_unit_test(test_kept_while_training),
+        cmocka_unit_test(test_terms),  cmocka_unit_test(test_position_part),
+        cmocka_unit_test(test_gates),  cmocka_unit_test(test_gold),
+        cmocka_unit_test(test_pooled), cmocka_unit_test(test_known_heads),
+        cmocka_unit_test(test_moves),  cmocka_unit_test(test_kept_while_training),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

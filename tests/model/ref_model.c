@@ -378,6 +378,20 @@ static double slope_of(const struct view *r, const double *u, const double *x, i
            softplus(dot / sqrt(square * D));
 }
 
+/* Replaces p [i+1], exp(score - top), by stick-breaking weights; returns their sum. */
+static double stick(double *p, int i, double top)
+{
+    double left = 1;
+
+    for (int j = i - 1; j >= 0; j--) {
+        double e = p[j] * exp(top);
+        p[j] = left * e / (1 + e);
+        left /= 1 + e;
+    }
+    p[i] = left;
+    return 1;
+}
+
 /* The product of two vectors in a plane, which have the polar coordinates of entry d of q and k. */
 static double polar(const struct view *r, double q, double k, int l, int h, int d, int query, int key)
 {
@@ -451,6 +465,8 @@ static void attention(const struct view *r, double *z, const double *n, const st
             }
             for (int j = 0; j < keys; j++)
                 sum += p[j] = exp(p[j] - top);
+            if (is(r, "stickbreaking"))
+                sum = stick(p, i, top);
             for (int d = 0; d < D; d++) {
                 z[i * HD + h * D + d] = 0;
                 for (int j = 0; j < keys; j++)

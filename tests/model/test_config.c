@@ -294,7 +294,7 @@ static void test_encodings(void **state)
     assert_pe("xyzzy", "",
               "no encoding 'xyzzy'; there are none, learned, sinusoidal, t5, alibi, rotary, clipped, shaw, "
               "fire, rspe, aspe, "
-              "2dspe, dpe, ldpe, learned_reversed, fox, grape, pope");
+              "2dspe, dpe, ldpe, learned_reversed, fox, grape, stickbreaking, pope");
     assert_pe("fox", "", "fox open=0");
     assert_pe("forgetting open=4", "", "fox open=4");
     assert_pe("fox open=21", "", "fox: open=21: allowed are -20..20");
@@ -308,6 +308,10 @@ static void test_encodings(void **state)
     assert_pe("grape gate=value", "", "grape: gate=value: allowed are both|key|query");
     assert_pe("grape", "causal=off",
               "grape: causal=off: a later key would gain by its distance, so it needs causal=on");
+    assert_pe("stick", "", "stickbreaking");
+    assert_pe("stickbreaking stretch=2", "", "stickbreaking: stretch=2: it has no positions to stretch");
+    assert_pe("stickbreaking", "causal=off",
+              "stickbreaking: causal=off: it sums over earlier tokens, so it needs causal=on");
     assert_pe("polar", "", "pope base=10000");
     assert_pe("pope base=500 offset=2 stretch=0.5", "causal=off", "pope base=500 offset=2 stretch=0.5");
     assert_pe("pope logn=4", "", "pope: logn=4: not allowed with the polar form");

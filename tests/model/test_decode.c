@@ -149,9 +149,9 @@ static void step(struct pw_model *m)
 /* Training steps, swapped encodings and new weights between two tokens. */
 static void test_the_model_changes(void **state)
 {
-    static const char *const pes[] = {"rotary",        "learned",    "dpe",   "shaw", "none logn=3",
-                                      "rotary logn=4", "2dspe",      "t5",    "ldpe", "alibi",
-                                      "fox",           "fox open=4", "grape", "pope"};
+    static const char *const pes[] = {"rotary",        "learned",    "dpe",   "shaw",          "none logn=3",
+                                      "rotary logn=4", "2dspe",      "t5",    "ldpe",          "alibi",
+                                      "fox",           "fox open=4", "grape", "stickbreaking", "pope"};
     struct pw_model *m = toy_model(*state, "layers=2 width=16 heads=2 context=80 dropout=0.2", "t5", V, 1);
     struct pw_batch *b = toy_batch(4, 1, CONTEXT, CONTEXT, V);
     struct pw_decoder *d = decoder(m, CONTEXT);

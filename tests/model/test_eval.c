@@ -227,17 +227,31 @@ static void check_each_layer(struct pw_model *m, const int *tokens, int T, const
     free(one);
 }
 
+/* The stick-breaking weight of query i on key j, from its scores. */
+static double stick(const float *score, int i, int j)
+{
+    double left = 1;
+
+    for (int l = i - 1; l > (j == i ? -1 : j); l--)
+        left /= 1 + exp(score[l]);
+    return j == i ? left : left / (1 + exp(-score[j]));
+}
+
 static void check_parts(struct pw_model *m, const char *pe, bool causal)
 {
     enum { T = 9, MAPS = L * H * T * T };
     static float content[MAPS], bias[MAPS], score[MAPS], probs[MAPS], again[MAPS], q[L * T * C];
+    static float terms[L * T * H];
+    const float unwritten = 7;
     struct pw_batch *b = toy_batch(3, 1, T, T, V);
     struct pw_pe_tables tables;
     struct pw_err err = {0};
 
-    inspect(
-        m, b->tokens, T,
-        &(struct pw_inspection){.content = content, .bias = bias, .score = score, .probs = probs, .q = q});
+    terms[0] = unwritten;
+    inspect(m, b->tokens, T,
+            &(struct pw_inspection){
+                .content = content, .bias = bias, .score = score, .probs = probs, .q = q, .terms = terms});
+    assert_int_equal(terms[0] != unwritten, (pw_model_pe(m)->pe->uses & PW_PE_TERMS) != 0);
     inspect(m, b->tokens, T, &(struct pw_inspection){.bias = again});
     assert_memory_equal(bias, again, sizeof bias);
     check_each_layer(
@@ -258,6 +272,10 @@ static void check_parts(struct pw_model *m, const char *pe, bool causal)
                     continue;
                 }
                 assert_true(bias[at] == score[at] - content[at]);
+                if (terms[0] != unwritten) { /* exact up to the rounding of the sum */
+                    const float *t = terms + (lh / H * T) * H + lh % H;
+                    assert_true(fabs(bias[at] - (t[i * H] - t[j * H])) < 1e-5);
+                }
                 if (strncmp(pe, "shaw", 4) == 0)
                     assert_true(fabs(bias[at] - relative(m, &tables, q, lh, i, j)) < 1e-5);
                 else if (pw_model_pe(m)->pe->uses & PW_PE_TERMS) /* differences of one number of each row */
@@ -269,7 +287,9 @@ static void check_parts(struct pw_model *m, const char *pe, bool causal)
                                                      : 0)) < 1e-5);
                 else if (i == j) /* equal rotation angles: the product is unchanged */
                     assert_true(fabs(bias[at]) < 1e-5);
-                assert_true(fabs(p[j] - exp(score[at]) / exps) < 1e-5);
+                double want = pw_model_pe(m)->pe->scan == PW_SCAN_STICK ? stick(score + at - j, i, j)
+                                                                        : exp(score[at]) / exps;
+                assert_true(fabs(p[j] - want) < 1e-5);
                 sum += p[j];
             }
             assert_true(fabs(sum - 1) < 1e-5);

@@ -181,6 +181,7 @@ static const char *const kinds[][2] = {
     {"layers=2 width=24 heads=2 parallel=shared norm=layernorm", "shaw"},
     {"layers=2 width=24 heads=4 kv_heads=2", "fox"},
     {"layers=2 width=24 heads=4 kv_heads=2", "grape"},
+    {"layers=2 width=24 heads=4 kv_heads=2", "stickbreaking"},
     {"layers=2 width=24 heads=4 kv_heads=2", "pope"},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };

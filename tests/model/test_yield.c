@@ -25,6 +25,7 @@ static const struct {
     {"layers=2 width=12 heads=3 ffn=10 context=128", "fire hidden=9"},
     {"layers=2 width=12 heads=3 ffn=10 context=128", "fox"},
     {"layers=2 width=12 heads=3 ffn=10 context=128", "grape"},
+    {"layers=2 width=12 heads=3 ffn=10 context=128", "stickbreaking"},
     {"layers=2 width=12 heads=3 ffn=10 context=128", "pope"},
 };
 enum { N_MODELS = sizeof models / sizeof *models };

@@ -35,7 +35,8 @@ struct ref_case {
     /* Does the table have the operations? NULL: every table has. */
     bool (*has)(const struct pw_backend_ops *ops);
 };
-extern const struct ref_case ref_cases[]; /* ends with name NULL */
+extern const struct ref_case ref_cases[];      /* ends with name NULL */
+extern const struct ref_case ref_scan_cases[]; /* only for tables with scans */
 
 /* Runs a case on a worker of be; be = NULL: on the calling thread. All arrays are in the table's memory.
  * Fills *out, with nothing if the table lacks the operations; the caller frees out->data. Fails the test if

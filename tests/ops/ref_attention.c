@@ -97,7 +97,7 @@ static size_t maps_floats(int H, const int *start, int n_seqs)
 size_t PW_OP(attn_save_floats)(const struct pw_attn *a, const int *start, int n_seqs)
 {
     size_t n = maps_floats(a->heads, start, n_seqs);
-    return a->score != NULL ? n + n : n;
+    return a->score != NULL || a->scan.kind != PW_SCAN_NONE ? n + n : n;
 }
 
 /* 1 without dropout. */
@@ -106,13 +106,9 @@ static float mask(const struct pw_attn *a, int h, int row, int col)
     return a->drop != NULL ? ref_mask(a->drop, h, row, col) : 1.0f;
 }
 
-/* Query i of head h: its probabilities p [ld], 0 beyond its keys, and its output z [D]. */
-static void attend(float *z, float *p, float *slope, const float *qkv, const struct pw_attn *a,
-                   const int *pos, int base, int i, int keys, int ld, int h)
+static void plain_softmax(float *p, int keys)
 {
-    int D = a->head_width, C = a->heads * D;
     float max = -INFINITY, lane[16] = {0};
-    score_row(p, slope, qkv, a, pos, base, i, keys, h);
     for (int j = 0; j < keys; j++)
         max = p[j] > max ? p[j] : max;
     for (int j = 0; j < keys; j++) {
@@ -120,8 +116,22 @@ static void attend(float *z, float *p, float *slope, const float *qkv, const str
         lane[j % 16] += p[j];
     }
     float sum = plain_tree(lane);
-    for (int j = 0; j < ld; j++)
-        p[j] = j < keys ? p[j] / sum : 0.0f;
+    for (int j = 0; j < keys; j++)
+        p[j] = p[j] / sum;
+}
+
+/* Query i of head h: its probabilities p [ld], 0 beyond its keys, and its output z [D]. */
+static void attend(float *z, float *p, float *slope, const float *qkv, const struct pw_attn *a,
+                   const int *pos, int base, int i, int keys, int ld, int h)
+{
+    int D = a->head_width, C = a->heads * D;
+    score_row(p, slope, qkv, a, pos, base, i, keys, h);
+    if (a->scan.kind == PW_SCAN_STICK)
+        ref_stick(p, slope, i);
+    else
+        plain_softmax(p, keys);
+    for (int j = keys; j < ld; j++)
+        p[j] = 0.0f;
     for (int d = 0; d < D; d++) {
         z[d] = 0.0f;
         for (int j = 0; j < keys; j++)
@@ -146,7 +156,8 @@ void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct 
         int base = s->start[n], T = s->start[n + 1] - base, ld = (T + 15) / 16 * 16;
         for (int h = 0; h < a->heads; h++)
             for (int i = 0; i < T; i++, save += ld) {
-                float *slope = a->score != NULL ? save + slopes : NULL;
+                bool two = a->score != NULL || a->scan.kind != PW_SCAN_NONE;
+                float *slope = two ? save + slopes : NULL;
                 attend(z + (size_t)(base + i) * (size_t)C + h * D, save, slope, rows, a, pos, base, i,
                        a->causal ? i + 1 : T, ld, h);
                 if (probs != NULL) {
@@ -255,8 +266,11 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
                     lane[j % 16] = fmaf(save[j], ds[j], lane[j % 16]);
                 }
                 float sum = plain_tree(lane);
-                for (int j = 0; j < keys; j++) {
+                for (int j = 0; j < keys && a->scan.kind != PW_SCAN_STICK; j++)
                     ds[j] = save[j] * (ds[j] - sum);
+                if (a->scan.kind == PW_SCAN_STICK)
+                    ref_stick_bwd(ds, save, save + slopes, i);
+                for (int j = 0; j < keys; j++) {
                     if (a->score != NULL)
                         ds[j] *= save[slopes + (size_t)j];
                     for (int d = 0; d < D; d++) {

@@ -41,3 +41,9 @@ const struct ref_case ref_cases[] = {
     {"cached made", ref_case_cached_made, false, 2e-5, needs_polar},
     {NULL, NULL, false, 0.0, NULL},
 };
+
+const struct ref_case ref_scan_cases[] = {
+    {"stick", ref_case_stick, false, 2e-5, NULL},
+    {"cached stick", ref_case_cached_stick, false, 2e-5, NULL},
+    {NULL, NULL, false, 0.0, NULL},
+};

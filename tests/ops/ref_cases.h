@@ -62,6 +62,8 @@ void ref_case_cached_terms(struct ref_call *r);
 void ref_case_slopes(struct ref_call *r);
 void ref_case_attention_slopes(struct ref_call *r);
 void ref_case_cached_slopes(struct ref_call *r);
+void ref_case_stick(struct ref_call *r);
+void ref_case_cached_stick(struct ref_call *r);
 void ref_case_polar(struct ref_call *r);
 void ref_case_attention_made(struct ref_call *r);
 void ref_case_cached_made(struct ref_call *r);

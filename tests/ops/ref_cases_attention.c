@@ -71,8 +71,8 @@ static void attention(struct ref_call *r, int H, int D, enum part part)
     float *qkv = ref_input(r, nq, 1.0f), *bias = ref_input(r, nb, 1.0f), *dz = ref_input(r, nz, 1.0f);
     bool causal = ref_next(&r->s) % 4 != 0, masked = ref_next(&r->s) % 3 == 0, shown = ref_next(&r->s) % 2;
     struct pw_attn a = {
-        H,    D,   1.0f / sqrtf((float)D), causal, biased ? bias : NULL, P, dense, NULL, 0, NULL, NULL, NULL,
-        NULL, NULL};
+        H,    D,    1.0f / sqrtf((float)D), causal, biased ? bias : NULL, P, dense, NULL, 0, NULL, NULL, NULL,
+        NULL, NULL, {PW_SCAN_NONE}};
     struct pw_dropout drop = ref_dropout(r);
     struct pw_seqs seqs = {SEQS, ref_copy(r, start, sizeof start), R, 65};
     float *z = ref_output(r, nz), *scores = ref_output(r, n_maps);
@@ -129,8 +129,8 @@ static void cached(struct ref_call *r, int H, int D, enum part part)
     int *pos = ref_copy(r, order, (size_t)n * sizeof *order);
     float *qkv = ref_input(r, 3 * nz, 1.0f), *bias = ref_input(r, nb, 1.0f);
     struct pw_attn a = {
-        H,    D,   1.0f / sqrtf((float)D), causal, biased ? bias : NULL, P, dense, NULL, 0, NULL, NULL, NULL,
-        NULL, NULL};
+        H,    D,    1.0f / sqrtf((float)D), causal, biased ? bias : NULL, P, dense, NULL, 0, NULL, NULL, NULL,
+        NULL, NULL, {PW_SCAN_NONE}};
     struct pw_turn turn;
     a.score = part != NO_PART ? NULL : score_function(r);
     a.terms = termed ? ref_input(r, (size_t)(n * H), 3.0f) : NULL;
@@ -185,6 +185,78 @@ void ref_case_cached_slopes(struct ref_call *r)
 {
     int H = PICK(&r->s, 1, 2, 3, 8), D = PICK(&r->s, 1, 4, 8, 16, 20, 80);
     cached(r, H, D, SLOPES);
+}
+
+/* A scan over the keys, in a batch and with a cache. Scores are large in some cases, so that weights are 0.
+ */
+static struct pw_attn scanned(struct ref_call *r, int H, int D, enum pw_scan_kind kind, struct pw_turn *turn)
+{
+    struct pw_attn a = {.heads = H,
+                        .head_width = D,
+                        .scale = 1.0f / sqrtf((float)D),
+                        .causal = true,
+                        .table = P,
+                        .scan = {kind}};
+    if (ref_next(&r->s) % 4 == 0)
+        a.scale = 3.0f;
+    turns(r, &a, turn);
+    return a;
+}
+
+static void attention_scan(struct ref_call *r, enum pw_scan_kind kind)
+{
+    int H = PICK(&r->s, 1, 2, 3), D = PICK(&r->s, 1, 4, 8, 16, 20), start[SEQS + 1] = {0}, order[SEQS * 65];
+    size_t n_maps = 0;
+    for (int i = 0; i < SEQS; i++) {
+        int T = PICK(&r->s, 1, 2, 7, 15, 16, 17, 20, 33, 48, 65);
+        start[i + 1] = start[i] + T;
+        n_maps += (size_t)(H * T * T);
+        for (int t = start[i]; t < start[i + 1]; t++)
+            order[t] = t - start[i];
+    }
+    size_t R = (size_t)start[SEQS], nz = R * (size_t)(H * D);
+    struct pw_turn turn;
+    struct pw_attn a = scanned(r, H, D, kind, &turn);
+    struct pw_dropout drop = ref_dropout(r);
+    struct pw_seqs seqs = {SEQS, ref_copy(r, start, sizeof start), (int)R, 65};
+    int *pos = ref_copy(r, order, R * sizeof *order);
+    float *qkv = ref_input(r, 3 * nz, 1.0f), *dz = ref_input(r, nz, 1.0f);
+    float *z = ref_output(r, nz), *dqkv = ref_output(r, 3 * nz);
+    struct pw_maps maps = {.scores = ref_output(r, n_maps), .probs = ref_output(r, n_maps)};
+    float *save = ref_own(r, r->ops->attn_save_floats(&a, start, SEQS));
+    a.drop = ref_next(&r->s) % 3 == 0 ? &drop : NULL;
+    bool shown = ref_next(&r->s) % 2;
+    r->ops->attention_fwd(r->c, z, save, shown ? &maps : NULL, qkv, &a, pos, &seqs);
+    r->ops->attention_bwd(r->c, dqkv, NULL, NULL, NULL, dz, z, qkv, save, &a, pos, &seqs);
+}
+
+static void cached_scan(struct ref_call *r, enum pw_scan_kind kind)
+{
+    int H = PICK(&r->s, 1, 2, 3, 8), D = PICK(&r->s, 1, 4, 8, 16, 20, 80), C = H * D, order[65];
+    int n = PICK(&r->s, 1, 2, 7, 15, 16, 17, 20, 33, 48, 65), cap = n + PICK(&r->s, 0, 1, 5, 16, 40);
+    size_t nz = (size_t)(n * C);
+    for (int i = 0; i < n; i++)
+        order[i] = i + 2;
+    int *pos = ref_copy(r, order, (size_t)n * sizeof *order);
+    struct pw_turn turn;
+    struct pw_attn a = scanned(r, H, D, kind, &turn);
+    float *qkv = ref_input(r, 3 * nz, 1.0f), *z = ref_output(r, nz);
+    float *cache = ref_own(r, r->ops->attn_cache_floats(H, D, cap));
+    for (int t = 0, R; t < n; t += R) {
+        R = PICK(&r->s, 1, 1, 2, 17, n);
+        R = R < n - t ? R : n - t;
+        r->ops->attention_cached(r->c, z + t * C, cache, qkv + t * 3 * C, &a, pos, cap, t, R);
+    }
+}
+
+void ref_case_stick(struct ref_call *r)
+{
+    attention_scan(r, PW_SCAN_STICK);
+}
+
+void ref_case_cached_stick(struct ref_call *r)
+{
+    cached_scan(r, PW_SCAN_STICK);
 }
 
 void ref_case_attention_made(struct ref_call *r)

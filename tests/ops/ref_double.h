@@ -7,6 +7,12 @@ double *ref_room(size_t n); /* n zeros; aborts if out of memory */
 /* Softmax of each row of p [rows,n]. */
 void ref_softmax(double *p, int rows, int n);
 
+/* p [T,T] holds the scores of a head and becomes its weights: a softmax, or those of a->scan. */
+void ref_double_weights(double *p, const struct pw_attn *a, int T);
+/* Adds to ds the gradient of the scores s, from dp, that of the weights p; all [T,T]. */
+void ref_double_weights_bwd(double *ds, const double *dp, const double *p, const double *s,
+                            const struct pw_attn *a, int T);
+
 /* Rotates q and k of R rows in place; back: by the negative angles. */
 void ref_double_turn(float *qkv, const struct pw_turn *t, const int *pos, bool back, int H, int D, int R);
 

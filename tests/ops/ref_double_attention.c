@@ -178,7 +178,7 @@ static void attend(float *z, float *save, const struct pw_maps *maps, const floa
             int base = s->start[n], T = s->start[n + 1] - base, Tp = (T + 15) / 16 * 16;
             double *p = ref_room((size_t)(T * T));
             score_map(p, NULL, qkv, a, pos, base, T, h);
-            ref_softmax(p, T, T);
+            ref_double_weights(p, a, T);
             for (int i = 0; i < T; i++) {
                 for (int d = 0; d < D; d++) {
                     double v = 0;
@@ -239,7 +239,7 @@ void ref_double_attention_cached(struct pw_ctx *c, float *z, float *cache, const
     free(rows);
 }
 
-/* Uses recomputed probabilities in place of `save`, and writes out the Jacobian of the softmax. */
+/* Uses recomputed probabilities in place of `save`, and writes out the Jacobian of the weights. */
 void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, float *d_terms,
                               const float *dz, const float *z, const float *qkv, const float *save,
                               const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
@@ -259,19 +259,19 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, floa
         for (int h = 0; h < a->heads; h++) {
             int base = s->start[n], T = s->start[n + 1] - base;
             double *p = ref_room((size_t)(T * T)), *dp = ref_room((size_t)(T * T)),
-                   *ds = ref_room((size_t)(T * T)), *slope = ref_room((size_t)(T * T));
+                   *ds = ref_room((size_t)(T * T)), *slope = ref_room((size_t)(T * T)),
+                   *scores = ref_room((size_t)(T * T));
             const float *q = rows + base * w + h * D, *k = q + C, *v = k + C, *g = dz + base * C + h * D;
             score_map(p, slope, rows, a, pos, base, T, h);
-            ref_softmax(p, T, T);
+            memcpy(scores, p, (size_t)(T * T) * sizeof *p);
+            ref_double_weights(p, a, T);
             for (int i = 0; i < T * T; i++)
                 for (int d = 0; d < D; d++)
                     dp[i] +=
                         (double)g[i / T * C + d] * (double)v[i % T * w + d] * mask(a, h, base + i / T, i % T);
-            for (int i = 0; i < T; i++)
-                for (int j = 0; j < T; j++)
-                    for (int l = 0; l < T; l++)
-                        ds[i * T + j] +=
-                            dp[i * T + l] * p[i * T + l] * ((j == l) - p[i * T + j]) * slope[i * T + j];
+            ref_double_weights_bwd(ds, dp, p, scores, a, T);
+            for (int i = 0; i < T * T; i++)
+                ds[i] *= slope[i];
             for (int i = 0; i < T; i++)
                 for (int d = 0; d < D; d++) {
                     double dq = 0, dk = 0, dv = 0;
@@ -310,6 +310,7 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, floa
             free(dp);
             free(ds);
             free(slope);
+            free(scores);
         }
     for (size_t i = 0; d_bias != NULL && i < entries; i++)
         d_bias[i] = (float)((double)d_bias[i] + db[i]);

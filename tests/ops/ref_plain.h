@@ -10,4 +10,9 @@
 void ref_turn(float *qkv, const struct pw_turn *t, const int *pos, bool back, int H, int D, int R);
 float *ref_turned(const float *qkv, const struct pw_attn *a, const int *pos, int R);
 
+/* Stick-breaking of query i: p [i+1] holds its scores and becomes its weights. taken (NULL: not wanted)
+ * receives the shares. bwd: ds [i+1] holds dP and becomes dS. */
+void ref_stick(float *p, float *taken, int i);
+void ref_stick_bwd(float *ds, const float *p, const float *taken, int i);
+
 #endif

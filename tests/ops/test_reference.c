@@ -14,6 +14,17 @@
 
 enum { SEEDS = 16 };
 
+static void compare(const struct ref_case *rc, const struct pw_backend_ops *ops, struct pw_backend *be)
+{
+    for (; rc->name != NULL; rc++) {
+        double worst = 0.0;
+        for (uint64_t seed = 100; seed < 100 + SEEDS; seed++)
+            worst = fmax(worst, ref_expect_values("this machine", rc, ops, be, &ref_double, seed, 1.0));
+        print_message("%-10s worst error %.1e of 1 + |value|, allowed %.0e\n", rc->name, worst,
+                      rc->tolerance);
+    }
+}
+
 static void test_against_double(void **state)
 {
     struct pw_err err;
@@ -21,13 +32,8 @@ static void test_against_double(void **state)
     const struct pw_backend_ops *ops = pw_backend_cpu();
     (void)state;
     assert_int_equal(ops->open(&be, 2, &err), PW_OK);
-    for (const struct ref_case *rc = ref_cases; rc->name != NULL; rc++) {
-        double worst = 0.0;
-        for (uint64_t seed = 100; seed < 100 + SEEDS; seed++)
-            worst = fmax(worst, ref_expect_values("this machine", rc, ops, be, &ref_double, seed, 1.0));
-        print_message("%-10s worst error %.1e of 1 + |value|, allowed %.0e\n", rc->name, worst,
-                      rc->tolerance);
-    }
+    compare(ref_cases, ops, be);
+    compare(ref_scan_cases, ops, be);
     ops->close(be);
 }
 

@@ -88,6 +88,26 @@ static void test_both_positions(void **state)
     }
 }
 
+/* With zero weights all gates of fox are one half. */
+static void test_gates(void **state)
+{
+    struct pw_model *m = ref_probe_model("layers=2", "fox", 1);
+    float *zero = calloc(pw_model_size(m), sizeof *zero);
+    struct pw_finding f;
+    (void)state;
+    pw_model_put(m, zero, NULL, NULL);
+    ref_probe(&f, "decay", "samples=2 length=40", &m, &m, 1);
+    const struct pw_block *b = ref_block(&f, "layer 1: share of a token that forgetting keeps");
+    assert_int_equal(b->rows, 20);
+    for (int r = 0; r < 20; r++)
+        for (int h = 0; h < 5; h++) /* the last is the mean of the untrained heads */
+            assert_true(fabs(pw_finding_y_at(&f, b, r, h, 0) * pow(2, r) - 1) < 1e-4);
+    assert_non_null(strstr(f.remarks[0].text, "not by their distance"));
+    free(zero);
+    pw_finding_fini(&f);
+    pw_model_destroy(m);
+}
+
 static void test_refused(void **state)
 {
     struct pw_model *m = ref_probe_model("layers=1", "none", 1);
@@ -104,6 +124,7 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_rotary), cmocka_unit_test(test_arm),
-                                       cmocka_unit_test(test_both_positions), cmocka_unit_test(test_refused)};
+                                       cmocka_unit_test(test_both_positions), cmocka_unit_test(test_gates),
+                                       cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -142,6 +142,38 @@ static void test_words(void **state)
     assert_says(after(b, 20, 100, "s"), "chance");
 }
 
+/* The gates of an encoding that reads the tokens, and its part of the scores. */
+static void test_gates(void **state)
+{
+    struct bench *b = *state;
+    struct pw_ev_attention *a = &b->s->attention;
+    screen_set_view(b->s, 1, 1, PW_VIEW_GATE);
+    assert_says(after(b, 20, 100, ""), "nothing to separate here: this encoding has no gates");
+    a->biases = false, a->gates = true;
+    a->gate = calloc((size_t)a->T * a->T, sizeof *a->gate);
+    a->gate_values = calloc((size_t)a->heads * a->T, sizeof *a->gate_values);
+    for (int i = 0; i < a->T * a->T; i++)
+        a->gate[i] = pw_half(-2);
+    for (int t = 0; t < a->T; t++)
+        a->gate_values[a->T + t] = (float)t / 64;
+    const char *screen = after(b, 44, 120, "");
+    assert_says(screen, "gate, ln of what is kept");
+    assert_says(screen, "gate of \"");
+    assert_says(screen, "content -2.00 gate");
+    assert_says(screen, "\ngate  "); /* the row below the map */
+    char *words = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&words, &size);
+    pw_att_words(out, &b->ui);
+    fclose(out);
+    assert_says(words,
+                "gate of each token, the share of what came before that the head keeps: 0 'sort' 0.000,");
+    assert_says(words, "gate, ln of what is kept, one row per query:");
+    free(words);
+    screen_set_view(b->s, 1, 1, PW_VIEW_BIAS);
+    assert_says(after(b, 20, 100, ""), "v: the part of the gates");
+}
+
 /* Distances, buckets and positions not seen in training. */
 static void test_hatch(void **state)
 {
@@ -348,6 +380,7 @@ int main(void)
         TEST(test_difference),
         TEST(test_time),
         TEST(test_words),
+        TEST(test_gates),
         TEST(test_hatch),
         TEST(test_gold_sign),
         TEST(test_long_sequences),

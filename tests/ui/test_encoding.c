@@ -317,7 +317,7 @@ static void a_cursor_reads_what_it_is_on(void **state)
     close_desk(&d);
 
     open_desk(&d, SCREEN_NONE);
-    shows(&d, "no positional term: order enters only through the causal mask");
+    shows(&d, "no positional term: order enters through the causal mask alone");
     press(&d, "G");
     shows(&d, "no sample has this distance");
     hides(&d, "nan");

@@ -96,6 +96,7 @@ static void fill_attention(struct pw_ev_attention *a)
                                   .adds = true,
                                   .rotates = true,
                                   .biases = true,
+                                  .gates = true,
                                   .samples = 64,
                                   .n_gold = 1,
                                   .n_scores = 2,
@@ -106,6 +107,8 @@ static void fill_attention(struct pw_ev_attention *a)
     a->score = COPY(uint16_t, 1, 0xfc00, 2, 3);
     a->content = COPY(uint16_t, 4, 0xfc00, 5, 6);
     a->bias = COPY(uint16_t, 7, 0, 8, 9);
+    a->gate = COPY(uint16_t, 0, 0, 10, 0);
+    a->gate_values = COPY(float, 0.5f, 0.25f, 0.75f, 1);
     a->terms = COPY(uint16_t, 1, 0, 2, 3, 4, 0, 5, 6, 7, 0, 8, 9, 10, 0, 11, 12);
     a->gold = COPY(struct pw_gold, {1, 0});
     a->scores = COPY(float, 0.5f, 1, 0.25f, NAN);
@@ -113,6 +116,8 @@ static void fill_attention(struct pw_ev_attention *a)
     a->pool = 2, a->side = 1;
     a->pooled = COPY(uint16_t, 0x3c00, 0x3a00);
     a->map = COPY(uint16_t, 0x3c00, 0, 0x3800, 0x3800);
+    a->rests = true;
+    a->positions = COPY(uint16_t, 0x3c00, 0, 0x4000, 0x3c00);
 }
 
 static void fill_table(struct pw_ev_table *t)
@@ -151,6 +156,7 @@ static void fill_table(struct pw_ev_table *t)
     t->tensors = COPY(struct pw_table_tensor, {"pe.c", 0, 1, 0.1f, NAN}, {"pe.w", 2, 1, 0.5f, 0.25f});
     t->fire_c = 0.5f, t->fire_factor = 0.75f, t->fire_threshold = 16, t->fire_from = 3, t->fire_step = 0.5f;
     t->by_layer = true;
+    memcpy(t->order, "the tokens", sizeof "the tokens");
     t->n_params = 2, t->params_left = 1, t->param_steps = 7, t->n_learned = 3, t->n_entries = 2;
     t->params = COPY(struct pw_table_param, {"a", 2, 1, 1, 0, -1, 0}, {"T", 1, 1, 2, 2, 0, PW_ALONG_PAIRS});
     t->learned = COPY(float, 1.5f, -1.5f, 0.25f);

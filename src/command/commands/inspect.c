@@ -33,8 +33,9 @@ static const struct pw_opt opts[] = {
      .def = "+0",
      .max = 1000,
      .choices = pw_view_names,
-     .help = "probabilities, scores before the softmax, their content part, the encoding's part; the four "
-             "terms of the content part, query by key (c: content, p: position); +1: the next view"},
+     .help = "probabilities, scores before the softmax, their content part, the encoding's part, the part of "
+             "its gates (fox); the four terms of the content part, query by key (c: content, p: position); "
+             "+1: the next view"},
     {.name = NULL}};
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
@@ -59,7 +60,7 @@ static bool passes_over(const struct pw_args *args)
 const struct pw_command pw_cmd_inspect = {
     .name = "inspect",
     .search = "heatmap attention map seed replicate",
-    .usage = "inspect [replica=R] [layer=L] [head=H] [view=probs|score|content|bias|cc|cp|pc|pp]",
+    .usage = "inspect [replica=R] [layer=L] [head=H] [view=probs|score|content|bias|cc|cp|pc|pp|gate]",
     .example = "inspect layer=0 head=1",
     .summary = "inspect a head on the pinned prompt; choose the replica that is inspected",
     .detail =

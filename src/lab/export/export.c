@@ -97,7 +97,9 @@ static enum pw_code export_attention(struct pw_lab *lab, const char *path, const
     int T = pw_lab_shown(lab, arm);
     size_t map = (size_t)c->layers * c->heads * T * T, logits = (size_t)T * c->vocab;
     size_t resid = (size_t)(c->layers + 1) * T * c->width;
-    float *all = pw_lab_maps((size_t)c->layers * c->heads, T, logits + resid, err);
+    bool gates = arm->pe.pe->uses & PW_PE_TERMS;
+    size_t terms = gates ? (size_t)c->layers * T * c->heads : 0;
+    float *all = pw_lab_maps((size_t)c->layers * c->heads, T, logits + resid + terms, err);
     if (all == NULL)
         return PW_ENOMEM;
     struct pw_inspection in = {.probs = all,
@@ -105,7 +107,8 @@ static enum pw_code export_attention(struct pw_lab *lab, const char *path, const
                                .content = all + 2 * map,
                                .bias = all + 3 * map,
                                .logits = all + 4 * map,
-                               .resid = all + 4 * map + logits};
+                               .resid = all + 4 * map + logits,
+                               .terms = gates ? all + 4 * map + logits + resid : NULL};
     struct pw_npz *z;
     enum pw_code code = pw_model_inspect(arm->model, lab->pin.tokens, T, &in, err);
     if (code == PW_OK)
@@ -123,6 +126,8 @@ static enum pw_code export_attention(struct pw_lab *lab, const char *path, const
         pw_npz_f32(z, "bias", in.bias, 4, m);
         pw_npz_f32(z, "logits", in.logits, 2, v);
         pw_npz_f32(z, "resid", in.resid, 3, r);
+        if (gates)
+            pw_npz_f32(z, "terms", in.terms, 3, (const int64_t[]){c->layers, T, c->heads});
         code = pw_npz_close(z, err);
     }
     free(all);

@@ -26,6 +26,8 @@ static const char *lacking(const struct pw_replica *arm, const struct pw_pe_tabl
         return "a polar form of q and k";
     if (pe->uses & PW_PE_SLOPES)
         return "slopes that it makes from the tokens";
+    if (pe->uses & PW_PE_SCAN)
+        return "a scan over the keys, which reads the tokens";
     if (arm->pe.tune.temperature != 1)
         return "a temperature";
     if (turns && (pe->pairs(o, &arm->cfg) * 2 != arm->cfg.head_width || pe->pairing(o) != PW_PAIRING_HALF))

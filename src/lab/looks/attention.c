@@ -136,7 +136,7 @@ int pw_lab_shown(const struct pw_lab *lab, const struct pw_replica *arm)
 /* Are the terms wanted? In layer 0 they are cheap. */
 static bool wants_terms(const struct pw_ev_attention *a)
 {
-    return a->layer == 0 ? a->adds : a->view >= PW_VIEW_CC;
+    return a->layer == 0 ? a->adds : pw_view_of_terms(a->view);
 }
 
 /* Return the latest attention if it is of the same pass as a; NULL: it is not. */
@@ -158,11 +158,14 @@ static void remember(struct pw_lab *lab, const struct pw_replica *arm, const str
     pw_lab_forget_heads(lab);
     lab->heads = pw_event_copy(e);
     struct pw_ev_attention *a = &lab->heads->u.attention;
-    uint16_t **const of_head[] = {&a->map, &a->score, &a->content, &a->bias, &a->terms};
+    uint16_t **const of_head[] = {&a->map,  &a->score,     &a->content, &a->bias,
+                                  &a->gate, &a->positions, &a->terms};
     for (size_t i = 0; i < sizeof of_head / sizeof *of_head; i++) {
         free(*of_head[i]);
         *of_head[i] = NULL;
     }
+    free(a->gate_values); /* of the inspected layer */
+    a->gate_values = NULL;
     lab->heads_tokens = pw_copy(lab->pin.tokens, (size_t)a->T, sizeof(int));
     lab->heads_generation = pw_model_generation(arm->model);
 }
@@ -218,7 +221,7 @@ static enum pw_code look_at_prompt(struct pw_lab *lab, const struct pw_replica *
         pw_lab_look_at_heads(lab, arm, pin->tokens, a, same_pass(lab, arm, a), &input, score, &in, err);
     if (code == PW_OK)
         code = add_terms(lab, arm, a, &part, x, score, err);
-    if (code == PW_OK && !a->biases && !a->rotates)
+    if (code == PW_OK && !pw_lab_acts_on_scores(a))
         a->scores[((size_t)a->layer * a->heads + a->head) * a->n_scores + PW_HEAD_SCORES] = part;
     free(first);
     free(score);
@@ -245,7 +248,9 @@ enum pw_code pw_lab_emit_attention(struct pw_lab *lab, const struct pw_replica *
     a->sees_all = !arm->cfg.causal;
     a->adds = uses & PW_PE_ADDED;
     a->rotates = uses & (PW_PE_ROTATION | PW_PE_POLAR);
-    a->biases = uses & (PW_PE_BIASES | PW_PE_KEYS | PW_PE_TERMS | PW_PE_SLOPES);
+    a->biases = uses & (PW_PE_BIASES | PW_PE_KEYS | PW_PE_SLOPES);
+    a->rests = arm->pe.pe->scan == PW_SCAN_STICK;
+    a->gates = uses & PW_PE_TERMS;
     a->labels = pw_lab_labels(lab, pin->tokens, a->T);
     enum pw_code code = look_at_prompt(lab, arm, a, row, err);
     if (code == PW_OK) {

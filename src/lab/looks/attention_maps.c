@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/maths.h"
 #include "kernels/backend.h"
 #include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
@@ -15,7 +16,10 @@
 #define MOST_PAIRS (1 << 24) /* of all heads, in an event: 32 MiB */
 #define MOST_CELLS (1 << 22) /* of pooled maps */
 #define LONG       1024      /* tokens; above, only the shown view of the inspected head */
-#define COUNTED    512       /* queries of a long sequence whose entropy and position's part are computed */
+#define COUNTED    512       /* queries of a long sequence whose entropy and parts are computed */
+
+/* Shares of what separates the keys of a query, after the scores of pw_head_measure. */
+enum { POSITION_PART = PW_HEAD_SCORES, GATE_PART };
 
 /* ---- scores */
 
@@ -28,16 +32,17 @@ static void name_score(struct pw_score_kind *kind, const char *name, const char 
 
 void pw_lab_name_scores(struct pw_ev_attention *a, const struct pw_head_input *in)
 {
-    enum { N = PW_HEAD_SCORES + 1 };
-    _Static_assert((int)N <= PW_MAX_SCORES, "an event holds every score");
+    _Static_assert((int)GATE_PART < PW_MAX_SCORES, "an event holds every score");
     double chance[PW_HEAD_SCORES];
-    a->n_scores = a->source[0] != '\0' ? PW_HEAD_SCORES : N;
+    a->n_scores = a->source[0] != '\0' ? POSITION_PART : a->gates ? GATE_PART + 1 : POSITION_PART + 1;
     a->scores = pw_alloc((size_t)a->layers * a->heads * a->n_scores, sizeof *a->scores);
     pw_head_measure(chance, NULL, in);
     for (int s = 0; s < PW_HEAD_SCORES; s++)
         name_score(&a->kinds[s], pw_head_scores[s].name, pw_head_scores[s].unit, chance[s]);
-    if (a->n_scores == N)
-        name_score(&a->kinds[PW_HEAD_SCORES], "position's part", "", NAN);
+    if (a->n_scores > POSITION_PART)
+        name_score(&a->kinds[POSITION_PART], "position's part", "", NAN);
+    if (a->n_scores > GATE_PART)
+        name_score(&a->kinds[GATE_PART], "gate's part", "", NAN);
 }
 
 int pw_lab_every(int T)
@@ -45,14 +50,19 @@ int pw_lab_every(int T)
     return T <= LONG ? 1 : (T + COUNTED - 1) / COUNTED;
 }
 
-/* Write the scores of a head; part: the position's. */
-static void write_scores(struct pw_ev_attention *a, int layer, int head, const double *v, float part)
+static float *scores_of(const struct pw_ev_attention *a, int layer, int head)
 {
-    float *to = a->scores + ((size_t)layer * a->heads + head) * a->n_scores;
+    return a->scores + ((size_t)layer * a->heads + head) * a->n_scores;
+}
+
+/* Write the scores of a head; its parts are NaN. */
+static void write_scores(struct pw_ev_attention *a, int layer, int head, const double *v)
+{
+    float *to = scores_of(a, layer, head);
     for (int s = 0; s < PW_HEAD_SCORES; s++)
         to[s] = (float)v[s];
-    if (a->n_scores > PW_HEAD_SCORES)
-        to[PW_HEAD_SCORES] = part;
+    for (int s = POSITION_PART; s < a->n_scores; s++)
+        to[s] = NAN;
 }
 
 void pw_lab_score_head(struct pw_ev_attention *a, int layer, int head, const float *probs,
@@ -60,12 +70,17 @@ void pw_lab_score_head(struct pw_ev_attention *a, int layer, int head, const flo
 {
     double v[PW_HEAD_SCORES];
     pw_head_measure(v, probs, in);
-    write_scores(a, layer, head, v, NAN);
+    write_scores(a, layer, head, v);
 }
 
-static float position_share(double content, double position)
+static float share_of(double part, double all)
 {
-    return content + position > 0.0 ? (float)(position / (content + position)) : NAN;
+    return all > 0.0 ? (float)(part / all) : NAN;
+}
+
+bool pw_lab_acts_on_scores(const struct pw_ev_attention *a)
+{
+    return a->biases || a->rotates || a->gates;
 }
 
 float pw_lab_position_part(const float *content, const float *position, int n, const float *score, int T)
@@ -73,7 +88,7 @@ float pw_lab_position_part(const float *content, const float *position, int n, c
     double c = pw_head_variation(content, score, T), p = 0.0;
     for (int i = 0; i < n; i++)
         p += pw_head_variation(position + (size_t)i * T * T, score, T);
-    return position_share(c, p);
+    return share_of(p, c + p);
 }
 
 /* ---- maps */
@@ -97,15 +112,16 @@ static void make_room(struct pw_ev_attention *a)
 /* Sums over the rows of one head. */
 struct of_head {
     struct pw_head_sums sums;
-    double content, position; /* variations of the two parts of the scores */
-    float *largest;           /* [T] largest probability of a key, over the queries of a row of cells */
-    float *bias;              /* [T] score - content of a query */
+    double content, position, gates; /* variations of the parts of the scores */
+    float *largest;     /* [T] largest probability of a key, over the queries of a row of cells */
+    float *bias, *gate; /* [T] of a query: the terms' part, and score - content - this part */
 };
 
 struct pass {
     struct pw_ev_attention *a;
     int layer; /* the layer of the present rows */
     const struct pw_head_input *input;
+    const float *terms;   /* [layers,T,heads]; NULL: the encoding has none */
     struct of_head *head; /* [heads] */
     float *score;         /* [T,T] of the inspected head; NULL: not wanted */
     bool known;           /* the other heads are known, and the scores of this one */
@@ -151,7 +167,7 @@ static uint16_t *row_of(uint16_t *map, size_t q, size_t T)
 
 /* Keep query q of the inspected head, which sees the first `own` keys. */
 static void keep_inspected(const struct pass *p, const float *probs, const float *score, const float *content,
-                           const float *bias, size_t q, int own)
+                           const struct of_head *h, size_t q, int own)
 {
     struct pw_ev_attention *a = p->a;
     int T = a->T;
@@ -159,9 +175,24 @@ static void keep_inspected(const struct pass *p, const float *probs, const float
     write_halves(row_of(a->map, q, n), probs, own, 0.0f, T);
     write_halves(row_of(a->score, q, n), score, own, -INFINITY, T);
     write_halves(row_of(a->content, q, n), content, own, -INFINITY, T);
-    write_halves(row_of(a->bias, q, n), bias, own, 0.0f, T);
+    write_halves(row_of(a->bias, q, n), h->bias, own, 0.0f, T);
+    write_halves(row_of(a->gate, q, n), h->gate, own, 0.0f, T);
     for (int k = 0; p->score != NULL && k < T; k++)
         p->score[q * n + k] = k < own ? score[k] : -INFINITY;
+}
+
+/* Split the scores of a query into content, gate and bias. The bias is exactly 0 if terms alone act, because
+ * score - content is the rounded sum of content and gate. */
+static void split_row(const struct pass *p, struct of_head *h, int head, const float *score,
+                      const float *content, int q, int own)
+{
+    const struct pw_ev_attention *a = p->a;
+    const float *terms = p->terms != NULL ? p->terms + (size_t)p->layer * a->T * a->heads + head : NULL;
+    bool rest = content != score && (a->biases || a->rotates);
+    for (int k = 0; k < own; k++) {
+        h->gate[k] = terms != NULL ? terms[(size_t)q * a->heads] - terms[(size_t)k * a->heads] : 0.0f;
+        h->bias[k] = rest ? score[k] - content[k] - h->gate[k] : 0.0f;
+    }
 }
 
 /* Heads write to places of their own, so any worker can take any of them. */
@@ -184,14 +215,15 @@ static void keep_rows(void *arg, const struct pw_map_rows *r)
                 pool_row(a, a->pooled + at * a->side * a->side, h->largest, probs, q, r->keys);
             pw_head_add(&h->sums, probs, q, p->input);
         }
-        for (int k = 0; score != NULL && k < own; k++)
-            h->bias[k] = r->content != NULL ? score[k] - content[k] : 0.0f;
+        if (score != NULL)
+            split_row(p, h, r->head, score, content, q, own);
         if (!p->known && r->content != NULL && pw_head_counts(p->input, q)) {
             h->content += pw_head_variation_of(content, score, own) / a->T;
             h->position += pw_head_variation_of(h->bias, score, own) / a->T;
+            h->gates += pw_head_variation_of(h->gate, score, own) / a->T;
         }
         if (inspected)
-            keep_inspected(p, probs, score, content, h->bias, (size_t)q, own);
+            keep_inspected(p, probs, score, content, h, (size_t)q, own);
     }
 }
 
@@ -200,7 +232,8 @@ static bool wants_scores(void *arg, int head, int query, int n)
 {
     const struct pass *p = arg;
     const struct pw_ev_attention *a = p->a;
-    bool views = a->score != NULL || a->content != NULL || a->bias != NULL || p->score != NULL;
+    bool views =
+        a->score != NULL || a->content != NULL || a->bias != NULL || a->gate != NULL || p->score != NULL;
     bool wanted = p->layer == a->layer && head == a->head && views;
     for (int q = query; !p->known && !wanted && q < query + n; q++)
         wanted = pw_head_counts(p->input, q);
@@ -217,7 +250,7 @@ static bool begin_layer(void *arg, int layer)
     for (int h = 0; h < a->heads; h++) {
         struct of_head *of = &p->head[h];
         pw_head_begin(&of->sums);
-        of->content = of->position = 0.0;
+        of->content = of->position = of->gates = 0.0;
         memset(of->largest, 0, (size_t)a->T * sizeof *of->largest);
     }
     if (layer != a->layer)
@@ -226,7 +259,22 @@ static bool begin_layer(void *arg, int layer)
     a->score = all || a->view == PW_VIEW_SCORE ? pw_alloc(square, sizeof *a->score) : NULL;
     a->content = all || a->view == PW_VIEW_CONTENT ? pw_alloc(square, sizeof *a->content) : NULL;
     a->bias = all || a->view == PW_VIEW_BIAS ? pw_alloc(square, sizeof *a->bias) : NULL;
+    a->gate = a->gates && (all || a->view == PW_VIEW_GATE) ? pw_alloc(square, sizeof *a->gate) : NULL;
     return true;
+}
+
+/* Keep the gates of the inspected layer: the part of the earlier tokens that a head keeps at each token. */
+static void keep_gates(const struct pass *p)
+{
+    struct pw_ev_attention *a = p->a;
+    const float *terms = p->terms + (size_t)a->layer * a->T * a->heads;
+    a->gate_values = pw_alloc((size_t)a->heads * a->T, sizeof *a->gate_values);
+    for (int h = 0; h < a->heads; h++)
+        for (int t = 0; t < a->T; t++) {
+            const float *at = terms + (size_t)t * a->heads + h;
+            double before = t > 0 ? (double)at[-a->heads] : 0.0;
+            a->gate_values[(size_t)h * a->T + t] = (float)pw_exp((double)*at - before);
+        }
 }
 
 static bool end_layer(void *arg, int layer)
@@ -237,9 +285,15 @@ static bool end_layer(void *arg, int layer)
         const struct of_head *of = &p->head[h];
         double v[PW_HEAD_SCORES];
         pw_head_end(v, &of->sums);
-        write_scores(a, layer, h, v,
-                     a->biases || a->rotates ? position_share(of->content, of->position) : NAN);
+        write_scores(a, layer, h, v);
+        double whole = of->content + of->position + of->gates;
+        if (pw_lab_acts_on_scores(a))
+            scores_of(a, layer, h)[POSITION_PART] = share_of(of->position, whole);
+        if (a->gates)
+            scores_of(a, layer, h)[GATE_PART] = share_of(of->gates, whole);
     }
+    if (layer == a->layer && p->terms != NULL)
+        keep_gates(p);
     return !p->known || layer < a->layer || p->to_the_end;
 }
 
@@ -255,19 +309,20 @@ static void take_known(struct pw_ev_attention *a, const struct pw_ev_attention *
     a->n_scores = known->n_scores;
     memcpy(a->kinds, known->kinds, sizeof a->kinds);
     a->scores = pw_copy(known->scores, heads * a->n_scores, sizeof *a->scores);
-    for (size_t h = 0; h < heads && !a->biases && !a->rotates; h++) /* of the terms, for one head */
-        a->scores[h * a->n_scores + PW_HEAD_SCORES] = NAN;
+    for (size_t h = 0; h < heads && !pw_lab_acts_on_scores(a); h++) /* of the terms, for one head */
+        a->scores[h * a->n_scores + POSITION_PART] = NAN;
 }
 
 /* Make the room of every head in one block, which the caller frees. */
 static void *head_room(struct pass *p, const struct pw_ev_attention *a)
 {
     size_t H = (size_t)a->heads, T = (size_t)a->T;
-    float *rows = pw_alloc(2 * H * T, sizeof *rows);
+    float *rows = pw_alloc(3 * H * T, sizeof *rows);
     p->head = pw_alloc(H, sizeof *p->head);
     for (size_t h = 0; h < H; h++) {
-        p->head[h].largest = rows + 2 * h * T;
-        p->head[h].bias = rows + (2 * h + 1) * T;
+        p->head[h].largest = rows + 3 * h * T;
+        p->head[h].bias = rows + (3 * h + 1) * T;
+        p->head[h].gate = rows + (3 * h + 2) * T;
     }
     return rows;
 }
@@ -276,7 +331,7 @@ static void *head_room(struct pass *p, const struct pw_ev_attention *a)
 static enum pw_code check_memory(const struct pw_lab *lab, const struct pw_ev_attention *a,
                                  struct pw_err *err)
 {
-    size_t square = (size_t)a->T * a->T, pairs = (size_t)a->layers * a->heads * square, views = 5;
+    size_t square = (size_t)a->T * a->T, pairs = (size_t)a->layers * a->heads * square, views = 6;
     size_t bytes = 2 * (views * square + (pairs < MOST_PAIRS ? pairs : MOST_PAIRS)) * sizeof(uint16_t);
     if (!lab->ops->host)
         bytes += 6 * (size_t)a->heads * square * sizeof(float);
@@ -302,10 +357,15 @@ enum pw_code pw_lab_look_at_heads(const struct pw_lab *lab, const struct pw_repl
         make_room(a);
         pw_lab_name_scores(a, input);
     }
-    float *rows = head_room(&p, a);
+    float *rows = head_room(&p, a), *terms = NULL;
+    if (a->gates)
+        terms = pw_alloc((size_t)a->layers * a->T * a->heads, sizeof *terms);
     in->reader = &reader;
+    p.terms = in->terms = terms;
     enum pw_code code = pw_model_inspect(arm->model, tokens, a->T, in, err);
     in->reader = NULL;
+    in->terms = NULL;
+    free(terms);
     free(p.head);
     free(rows);
     return code;

@@ -11,10 +11,30 @@ static void choose_replica(struct pw_lab *lab, int replica)
     pw_lab_emit_arm(lab, pw_lab_current(lab), false);
 }
 
-/* Number of views that apply: the terms need a position part in the stream. */
-static int views(const struct pw_replica *arm, int layer)
+/* Write the views that apply, in the order in which the user steps through them. The gate needs an encoding
+ * with terms, and the four terms need a position part in the stream. Returns their number. */
+static int list_views(int *views, const struct pw_replica *arm, int layer)
 {
-    return layer > 0 || (arm->pe.pe->uses & PW_PE_ADDED) ? PW_VIEWS : PW_VIEW_CC;
+    unsigned uses = arm->pe.pe->uses;
+    int n = 0;
+    for (int view = PW_VIEW_PROBS; view < PW_VIEW_CC; view++)
+        views[n++] = view;
+    if (uses & PW_PE_TERMS)
+        views[n++] = PW_VIEW_GATE;
+    for (int view = PW_VIEW_CC; view <= PW_VIEW_PP && (layer > 0 || uses & PW_PE_ADDED); view++)
+        views[n++] = view;
+    return n;
+}
+
+/* Move from the present view. A view that does not apply is left for the first. */
+static int move_view(struct pw_move m, int now, const struct pw_replica *arm, int layer)
+{
+    int views[PW_VIEWS], n = list_views(views, arm, layer), at = 0;
+    if (!m.by)
+        return m.n;
+    while (at < n && views[at] != now)
+        at++;
+    return at < n ? views[pw_move_round(m, at, n)] : views[0];
 }
 
 static bool moves(struct pw_move m)
@@ -57,9 +77,8 @@ enum pw_code pw_lab_choose_view(struct pw_lab *lab, struct pw_move replica, stru
         choose_replica(lab, before);
     if (code != PW_OK)
         return code;
-    int n = views(arm, l);
     if (moves(view)) /* a view that does not apply is kept unless the user moves on from it */
-        pin->view = view.by && pin->view >= n ? 0 : pw_move_round(view, pin->view, n);
+        pin->view = move_view(view, pin->view, arm, l);
     if (moves(layer))
         pin->layer = l;
     if (moves(head))

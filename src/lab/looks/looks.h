@@ -94,6 +94,8 @@ void pw_lab_name_scores(struct pw_ev_attention *a, const struct pw_head_input *i
 /* Compute the scores of one head from its map [T,T]; the position's part becomes NaN. */
 void pw_lab_score_head(struct pw_ev_attention *a, int layer, int head, const float *probs,
                        const struct pw_head_input *in);
+/* Does the encoding act on the scores, so that the heads' parts are shares of the whole score? */
+bool pw_lab_acts_on_scores(const struct pw_ev_attention *a);
 /* Compute position's share of what distinguishes keys, from the content map and n position maps [T,T]; score
  * is -inf at hidden keys. NaN: nothing distinguishes them. */
 float pw_lab_position_part(const float *content, const float *position, int n, const float *score, int T);

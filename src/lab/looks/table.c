@@ -272,6 +272,10 @@ enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_replica *arm, struct pw_
     x->layer = look.layer;
     x->layers = arm->cfg.layers;
     x->by_layer = pe->by_layer != 0;
+    if (pe->uses & PW_PE_TERMS)
+        pw_text_copy(x->order, sizeof x->order, "the gates, which read the tokens");
+    if (pe->uses & PW_PE_SCAN)
+        pw_text_copy(x->order, sizeof x->order, "a scan over the keys, which reads the tokens");
     tell_met(lab, arm, x);
     if (t.keys != NULL)
         tell_keys(arm, &t, x->met, x);

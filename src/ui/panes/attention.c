@@ -31,15 +31,48 @@ static void place_cursor(struct pw_ui *ui, const struct pw_att *w)
 
 /* ---- the cursor's pair as text */
 
-enum { MOST_PIECES = 8 };
+enum { MOST_PIECES = 9 };
 
-/* Returns the positional share of the variation of the head's scores over keys; NaN: unknown. */
-static float position_of(const struct pw_att *w)
+/* Returns a part's share of the variation of the head's scores over keys; NaN: unknown. */
+static float share_of(const struct pw_att *w, const char *part)
 {
     for (int k = 0; k < pw_att_n_scores(w->a) && !w->mean; k++)
-        if (strcmp(w->a->kinds[k].name, "position's part") == 0)
+        if (strcmp(w->a->kinds[k].name, part) == 0)
             return pw_att_score(w->a, w->layer, w->head, k);
     return NAN;
+}
+
+/* Adds the score of a pair as the sum of its parts, as far as the event has them. */
+static void add_score(struct pw_str *piece, const struct pw_att *w, size_t at)
+{
+    const struct pw_ev_attention *a = w->a;
+
+    pw_str_add(piece, "score %+.2f", (double)pw_from_half(a->score[at]));
+    if (!a->biases && !a->rotates && !a->gates) {
+        pw_str_add(piece, ", all content");
+        return;
+    }
+    if (a->content == NULL || a->bias == NULL || (a->gates && a->gate == NULL))
+        return;
+    pw_str_add(piece, " = %+.2f content", (double)pw_from_half(a->content[at]));
+    if (a->biases || a->rotates)
+        pw_str_add(piece, " %+.2f %s", (double)pw_from_half(a->bias[at]), a->rotates ? "rotation" : "bias");
+    if (a->gates)
+        pw_str_add(piece, " %+.2f gate", (double)pw_from_half(a->gate[at]));
+}
+
+/* Adds which parts of the scores the head attends by. */
+static void add_shares(struct pw_str *piece, const struct pw_att *w)
+{
+    double position = (double)share_of(w, "position's part"), gate = (double)share_of(w, "gate's part");
+    double content = 1 - position;
+
+    pw_str_add(piece, "head " PW_HEAD " attends", w->layer, w->head);
+    if (isfinite(gate))
+        pw_str_add(piece, " %.0f%% by gate,", 100 * gate), content -= gate;
+    if (!w->a->gates || w->a->biases || w->a->rotates)
+        pw_str_add(piece, " %.0f%% by position,", 100 * position);
+    pw_str_add(piece, " %.0f%% by content", 100 * content);
 }
 
 /* Describes the pair and the head, the most important facts first. Returns the number of pieces. */
@@ -56,6 +89,8 @@ static int describe(const struct pw_ui *ui, const struct pw_att *w, struct pw_st
         return n;
     }
     pw_str_add(&pieces[n++], "p=%.3f, %.3f by chance", (double)pw_att_prob(w, q, k), 1.0 / seen);
+    if (a->rests)
+        pw_str_add(&pieces[n++], "rest %.3f, for the query's own value", (double)pw_att_prob(w, q, q));
     if (w->ref != NULL)
         pw_str_add(&pieces[n++], "difference %+.3f", (double)v);
     else if (ui->attention.first_hidden && isfinite(v) && w->view == PW_VIEW_PROBS)
@@ -64,16 +99,15 @@ static int describe(const struct pw_ui *ui, const struct pw_att *w, struct pw_st
                pw_att_untrained(w, q, k) ? w->hatch : "", pw_att_untrained(w, q, k) ? " never trained" : "");
     if (pw_att_gold(w, q, k))
         pw_str_add(&pieces[n++], "gold");
-    if (!w->mean && a->score != NULL && !a->biases && !a->rotates)
-        pw_str_add(&pieces[n++], "score %+.2f, all content", (double)pw_from_half(a->score[at]));
+    if (!w->mean && a->score != NULL)
+        add_score(&pieces[n++], w, at);
     else if (!w->mean && a->all_scores != NULL)
         pw_str_add(
             &pieces[n++], "score %+.2f",
             (double)pw_from_half(a->all_scores[((size_t)w->layer * a->heads + w->head) * a->T * a->T + at]));
-    else if (!w->mean && a->score != NULL && a->content != NULL && a->bias != NULL)
-        pw_str_add(&pieces[n++], "score %+.2f = %+.2f content %+.2f %s", (double)pw_from_half(a->score[at]),
-                   (double)pw_from_half(a->content[at]), (double)pw_from_half(a->bias[at]),
-                   a->rotates ? "rotation" : "bias");
+    float gate = pw_att_gate(a, w->layer, w->head, k);
+    if (!w->mean && isfinite(gate))
+        pw_str_add(&pieces[n++], "gate of \"%s\" keeps %.3f", pw_att_label(a, k), (double)gate);
     if (!w->mean && a->terms != NULL) {
         const char *sep = "content =";
         for (int term = 0; term < 4; term++, sep = "")
@@ -82,10 +116,8 @@ static int describe(const struct pw_ui *ui, const struct pw_att *w, struct pw_st
                        pw_view_names[PW_VIEW_CC + term]);
         n++;
     }
-    float part = position_of(w);
-    if (isfinite(part))
-        pw_str_add(&pieces[n++], "head " PW_HEAD " attends %.0f%% by position, %.0f%% by content", w->layer,
-                   w->head, 100 * (double)part, 100 * (1 - (double)part));
+    if (isfinite(share_of(w, "position's part")))
+        add_shares(&pieces[n++], w);
     return n;
 }
 
@@ -409,7 +441,7 @@ static const char *const keys[] = {
     "{ }",
     "previous and next layer",
     "v V",
-    "next and previous view: probabilities, scores, content, positional bias, the content's four terms",
+    "next and previous view: probabilities, scores, content, positional bias, gate, the content's four terms",
     "a",
     "mean over the heads of the layer",
     "X",

@@ -202,7 +202,8 @@ static bool place(struct pw_att_window *p, const struct pw_ui *ui, const struct 
     if (!fit(p, ui, body, side, 0, false))
         return false;
     struct pw_att_window other = *p;
-    *margins = w->view == PW_VIEW_PROBS && w->ref == NULL && body.h >= 11 && body.w >= 50;
+    bool below = w->view == PW_VIEW_PROBS || (w->view == PW_VIEW_GATE && w->a->gate_values != NULL);
+    *margins = below && w->ref == NULL && body.h >= 11 && body.w >= 50;
     if (*margins) { /* only if the margins do not shrink the map */
         *margins = fit(&other, ui, body, side + PW_ATT_BITS, 1, false) && other.m.sx == p->m.sx &&
                    other.m.sy == p->m.sy && other.m.pool_r == p->m.pool_r;

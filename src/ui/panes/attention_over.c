@@ -134,21 +134,29 @@ static float received(const struct pw_att *w, int k)
     return n > 0 ? sum / (float)n : -INFINITY;
 }
 
-/* Draws a row below the map: the mean probability that a key receives from the queries that see it. */
-static void draw_received(const struct pw_att_window *p, struct pw_canvas *c, struct pw_rect r)
+/* Returns the value of a key in the row below the map: its gate, or the mean probability that it receives. */
+static float margin_of(const struct pw_att *w, int k)
+{
+    return w->view == PW_VIEW_GATE ? pw_att_gate(w->a, w->layer, w->head, k) : received(w, k);
+}
+
+/* Draws a row below the map: the gate of each token, or the mean probability that a key receives from the
+ * queries that see it. */
+static void draw_below(const struct pw_att_window *p, struct pw_canvas *c, struct pw_rect r)
 {
     const struct pw_att *w = p->w;
     int y = p->y + p->m.h;
+    const char *word = w->view == PW_VIEW_GATE ? "gate" : "mean";
 
     if (y >= r.y + r.h)
         return;
     for (int i = 0; i < p->cols; i += p->m.pool_c) {
         float most = -INFINITY;
         for (int k = p->left + i; k < p->left + i + p->m.pool_c && k < p->left + p->cols; k++)
-            most = received(w, k) > most ? received(w, k) : most;
+            most = margin_of(w, k) > most ? margin_of(w, k) : most;
         pw_heat_cell(&p->ui->look, c, r, y, p->x + pw_heat_column(&p->m, i), p->m.sx, most, 0, 1, false);
     }
-    pw_draw_cut(c, r, y, r.x, pw_style_dim(), p->label_w >= 4 ? "mean" : "m", p->label_w);
+    pw_draw_cut(c, r, y, r.x, pw_style_dim(), word, p->label_w);
 }
 
 static double entropy(const struct pw_att *w, int q)
@@ -182,8 +190,9 @@ static void draw_entropy(const struct pw_att_window *p, struct pw_canvas *c, str
 
 void pw_att_draw_margins(const struct pw_att_window *p, struct pw_canvas *c, struct pw_rect r)
 {
-    draw_received(p, c, r);
-    draw_entropy(p, c, r);
+    draw_below(p, c, r);
+    if (p->w->view == PW_VIEW_PROBS)
+        draw_entropy(p, c, r);
 }
 
 /* ---- legend of the map's colours and signs */
@@ -249,9 +258,9 @@ void pw_att_draw_legend(const struct pw_att_window *p, struct pw_canvas *c, stru
         pw_str_add(&notes, ", the first %d tokens, which are the same", w->T);
     if (w->ref != NULL && w->renamed)
         pw_str_add(&notes, ", by position: its tokens have other names");
-    if (w->view >= PW_VIEW_CC && w->a->samples > 0)
+    if (pw_view_of_terms(w->view) && w->a->samples > 0)
         pw_str_add(&notes, "  position: mean over %d samples", w->a->samples);
-    else if (w->view >= PW_VIEW_CC)
+    else if (pw_view_of_terms(w->view))
         pw_str_add(&notes, "  exact, the norm's scale frozen");
     if (p->ui->attention.first_hidden)
         pw_str_add(&notes, w->view == PW_VIEW_PROBS ? "  first key left out, rest renormalised"

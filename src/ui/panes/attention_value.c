@@ -48,12 +48,21 @@ static const uint16_t *matrix_of(struct pw_att *w)
         if (a->adds)
             set_row_words(w, "only the content acts on the scores", "v: the content in four terms",
                           "this encoding adds its rows to the embeddings");
+        else if (a->gates)
+            set_row_words(w, "the scores have no positional part", "v: the part of the gates",
+                          "this encoding reads the tokens, not their positions");
         else
             set_row_words(w, "nothing to separate here: no encoding acts on the scores",
-                          "the scores are all content", "order enters through the causal mask alone");
+                          "the scores are all content",
+                          a->rests ? "order enters because the nearest keys take their share first"
+                                   : "order enters through the causal mask alone");
         return NULL;
     }
-    if (w->view >= PW_VIEW_CC && m == NULL && w->layer == 0)
+    if (w->view == PW_VIEW_GATE && !a->gates) {
+        set_row_words(w, "nothing to separate here: this encoding has no gates", "v: the next view", NULL);
+        return NULL;
+    }
+    if (pw_view_of_terms(w->view) && m == NULL && w->layer == 0)
         set_row_words(w, "nothing to separate here: no position enters layer 0",
                       "its scores have no positional term",
                       "} in the next layer the mask has added positions");

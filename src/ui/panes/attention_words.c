@@ -39,6 +39,8 @@ static void tell_query(FILE *out, const struct pw_att *w, int q)
         if (pw_att_untrained(w, q, k))
             fprintf(out, " (%s never trained)", w->hatch);
     }
+    if (a->rests)
+        fprintf(out, "; rest %.2f", (double)pw_att_prob(w, q, q));
     for (int i = 0; i < a->n_gold; i++)
         if (a->gold[i].query == q)
             fprintf(out, "; gold %d '%s' %.2f", a->gold[i].key, pw_att_label(a, a->gold[i].key),
@@ -76,6 +78,20 @@ static void tell_map(FILE *out, const struct pw_att *w)
              w->ref != NULL ? " less " : "", w->ref != NULL ? w->ref->name : "");
     pw_att_copy_map(w, &text);
     print_columns(out, &text, title);
+}
+
+/* Prints the gates of the shown head, token by token. */
+static void tell_gates(FILE *out, const struct pw_att *w)
+{
+    const struct pw_ev_attention *a = w->a;
+
+    if (w->mean || a->gate_values == NULL || w->layer != a->layer)
+        return;
+    fprintf(out, "gate of each token, the share of what came before that the head keeps:");
+    for (int t = 0; t < a->T; t++)
+        fprintf(out, "%s %d '%s' %.3f", t > 0 ? "," : "", t, pw_att_label(a, t),
+                (double)pw_att_gate(a, w->layer, w->head, t));
+    fputc('\n', out);
 }
 
 /* Prints the head's development over training from its kept maps. */
@@ -124,6 +140,7 @@ static void print_attention(FILE *out, const struct pw_ui *ui, const struct pw_a
     for (int q = 0; q < w->a->T; q++)
         tell_query(out, w, q);
     tell_map(out, w);
+    tell_gates(out, w);
     tell_scores(out, w);
     if (arm != NULL)
         tell_birth(out, ui, w);

@@ -332,9 +332,7 @@ static void words(FILE *out, const struct pw_ui *ui)
         pw_str_fini(&text);
     }
     if (pw_table_empty(t))
-        fputs("no positional term in a table; order enters through the causal mask, or by tokens that the "
-              "encoding reads\n",
-              out);
+        fprintf(out, "no positional term; order enters through %s\n", pw_table_order(t));
     for (int i = 0; i < PAGES; i++) {
         struct pw_str text = {0};
         bool again = false;

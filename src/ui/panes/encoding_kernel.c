@@ -58,8 +58,8 @@ static void draw_encoding_kernel(const struct pw_ui *ui, const struct pw_ev_tabl
     bool nothing = pw_table_empty(t);
 
     if (nothing && (r.h >= 6 || values == NULL)) {
-        pw_draw_cut(c, r, r.y, r.x, pw_style_plain(),
-                    "no positional term: order enters only through the causal mask", r.w);
+        pw_draw_fmt(c, r, r.y, r.x, pw_style_plain(), "no positional term: order enters through %s",
+                    pw_table_order(t));
         r.y++, r.h--;
     }
     if (r.h >= 4 || values == NULL) {
