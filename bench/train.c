@@ -259,7 +259,7 @@ static void print_about(const struct bench *b)
     double flops = 0, rows = 0;
 
     for (int i = 0; i < b->batches.n; i++) {
-        flops += (double)pw_model_flops(&b->cfg, &b->batches.samples[i].b) / b->batches.n;
+        flops += (double)pw_model_flops(&b->cfg, b->pe.pe, &b->batches.samples[i].b) / b->batches.n;
         rows += (double)b->batches.samples[i].b.n_rows / b->batches.n;
     }
     printf("{\"device\": \"pewter " PEWTER_VERSION " on %s\", \"flops\": %.0f, \"rows\": %.1f, "

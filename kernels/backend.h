@@ -265,6 +265,9 @@ struct pw_backend_ops {
      *
      * cache has attn_cache_floats floats in the backend's own layout, and belongs to one layer of one
      * sequence. It holds the T rows of earlier calls with the same cap; entries beyond T+R are never read.
+     * With wide q and k (struct pw_made), of which wide has the R rows, D of attn_cache_floats is their
+     * width.
+     *
      * T+R <= cap; pos [T+R]. Without the causal mask T must be 0, because earlier rows would have to see the
      * new keys. */
     void (*attention_cached)(struct pw_ctx *c, float *z, float *cache, const float *qkv,
@@ -347,6 +350,19 @@ struct pw_backend_ops {
      * fmaf. */
     void (*slopes_bwd)(struct pw_ctx *c, float *dqkv, const struct pw_slopes_grad *d, const float *dy,
                        const float *qkv, const struct pw_slopes *s, int R);
+
+    /* ---- wide q and k (struct pw_polar). y [R,2H,2D] from q and k in qkv: with m = softplus(x) as in
+     * slopes_fwd, and C and S of row pos[r], entry c of a head of q becomes m*C at c and m*S at D + c. For k
+     * the angle has the phase: with p = min(max(phase, -2 pi), 0) and the host's cos p and sin p, rounded, C
+     * is fmaf(C, cos p, -(S * sin p)) and S is fmaf(S, cos p, C * sin p). Without angles y [R,2H,D] is m.
+     * NULL, and so is the next: the table has neither. */
+    void (*polar_fwd)(struct pw_ctx *c, float *y, const float *qkv, const struct pw_polar *p, const int *pos,
+                      int R);
+    /* SETS q and k of dqkv from dy [R,2H,2D]: fmaf(a, C, b*S) * sigmoid(x), with a and b at c and D + c of
+     * dy. Adds to d_phase [H,D], where the phase is not limited: a chain over rows of m and fmaf(b, C,
+     * -(a*S)). */
+    void (*polar_bwd)(struct pw_ctx *c, float *dqkv, float *d_phase, const float *dy, const float *qkv,
+                      const struct pw_polar *p, const int *pos, int R);
 
     /* Replace the output of head h in every row of z [R,HD] by row pos[r] of table [P,D], or by zeros if
      * table is NULL. Other heads keep their bits. Used for ablation (the backward pass is zeros), and with H

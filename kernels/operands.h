@@ -129,10 +129,16 @@ struct pw_mix {
  * attention_bwd SETS; other operations ignore those. A pair is NULL if absent.
  *
  * slopes [R,2H]: (id of key - id of query) * (slopes[query][h] + slopes[key][H + h]) is added to a score. In
- * attention_cached it has the T+R rows of the sequence. Not with a function of scores. */
+ * attention_cached it has the T+R rows of the sequence. Not with a function of scores.
+ *
+ * wide [R,2HE]: q and then k of all heads, with E entries a head, which replace those of qkv. Then
+ * attention_bwd leaves q and k of dqkv alone. Not with relative keys or a transformation. */
 struct pw_made {
     const float *slopes;
     float *d_slopes;
+    const float *wide;
+    float *d_wide;
+    int width; /* E, at least D */
 };
 
 /* A scan over the keys of a query, from the query's own key backwards, that reads the finished scores s
@@ -206,6 +212,14 @@ struct pw_slopes {
 /* Gradients of what is learned of slopes, with its shapes; NULL where that is NULL. */
 struct pw_slopes_grad {
     float *omega, *query, *key;
+};
+
+/* How wide q and k of 2D entries a head are made (polar_fwd). Entry x of q or k becomes a vector in a plane
+ * of its own. Its length is softplus(x), and its angle that of the position, for k with a learned phase. */
+struct pw_polar {
+    int heads, head_width;      /* H, D */
+    const float *cosine, *sine; /* [P,D] of the angles; NULL: the lengths alone, so E is D */
+    const float *phase;         /* [H,D] learned; limited to -2 pi .. 0 */
 };
 
 /* Number of bias entries of one head. */

@@ -145,8 +145,8 @@ static void tell_block(const struct pw_head *hd, float *to, const float *s, int 
 void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a, const int *pos,
                    const struct pw_seqs *s)
 {
-    int Tp = pw_to_16(pw_attn_longest(s)), D = a->head_width;
-    size_t keys = (size_t)D * (size_t)Tp, block = PW_BLOCK * (size_t)Tp;
+    int Tp = pw_to_16(pw_attn_longest(s)), E = pw_attn_width(a);
+    size_t keys = (size_t)E * (size_t)Tp, block = PW_BLOCK * (size_t)Tp;
     size_t relative = PW_OP(relative_floats)(a, Tp, false), context = PW_OP(context_floats)(a, Tp, false);
     size_t bank = PW_OP(mix_shared_floats)(a, Tp, false), mix = bank + PW_OP(mix_room_floats)(a, Tp);
     float *kt = pw_ctx_scratch(c, keys + block + relative + context + mix + pw_bias_floats(Tp) +
@@ -162,13 +162,13 @@ void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct 
         const float *qk = pw_attn_turned_seq(bias + pw_bias_floats(Tp), qkv, a, pos, s, n);
         for (int h = 0; h < a->heads; h++) {
             struct pw_head hd = pw_attn_head_of(qkv, qk, a, pos, s, n, h, bias);
-            PW_OP(pack_transposed)(kt, (size_t)hd.Tp, hd.k, hd.w, hd.T, D);
+            PW_OP(pack_transposed)(kt, (size_t)hd.Tp, hd.k, hd.qw, hd.T, E);
             PW_OP(head_bias_load)(&hd);
             for (int i = 0, rows = pw_attn_block_rows(hd.T), m; i < hd.T; i += m) {
                 m = pw_attn_least(rows, hd.T - i);
                 int seen = pw_to_16(pw_keys_before(&hd, i + m));
-                const float *q = hd.q + (size_t)i * hd.w;
-                pw_attn_product(m, seen, D, q, hd.w, 1, kt, (size_t)hd.Tp, t, (size_t)hd.Tp);
+                const float *q = hd.q + (size_t)i * hd.qw;
+                pw_attn_product(m, seen, E, q, hd.qw, 1, kt, (size_t)hd.Tp, t, (size_t)hd.Tp);
                 if (a->keys != NULL)
                     PW_OP(relative_add)(&x, &hd, t, q, i, m);
                 if (a->mix != NULL)
@@ -239,8 +239,8 @@ static void tell_rows(const struct fwd *f, const struct pw_head *hd, float *room
     if (f->plain != NULL && wanted) {
         float *content = room + f->content, max[PW_BLOCK];
         struct pw_head plain = plain_head(f, hd->h);
-        const float *q = plain.q + (size_t)i * plain.w;
-        pw_attn_product(m, seen, plain.D, q, plain.w, 1, room + f->content_keys, Tp, content, Tp);
+        const float *q = plain.q + (size_t)i * plain.qw;
+        pw_attn_product(m, seen, plain.E, q, plain.qw, 1, room + f->content_keys, Tp, content, Tp);
         score_block(&plain, content, NULL, NULL, max, i, m, seen);
         rows.content = content;
     }
@@ -265,17 +265,19 @@ static void fwd_head(struct pw_ctx *c, void *arg, int h)
     struct pw_context places = f->places;
     x.dots = kt + f->relative;
     PW_OP(context_room)(&places, kt + f->context);
-    PW_OP(pack_transposed)(kt, Tp, hd.k, hd.w, hd.T, D);
+    PW_OP(pack_transposed)(kt, Tp, hd.k, hd.qw, hd.T, hd.E);
     PW_OP(pack_rows)(v, Dp, hd.v, hd.w, hd.T, D);
     PW_OP(head_bias_load)(&hd);
-    if (f->plain != NULL)
-        PW_OP(pack_transposed)(kt + f->content_keys, Tp, plain_head(f, h).k, hd.w, hd.T, D);
+    if (f->plain != NULL) {
+        struct pw_head plain = plain_head(f, h);
+        PW_OP(pack_transposed)(kt + f->content_keys, Tp, plain.k, plain.qw, hd.T, plain.E);
+    }
     for (int i = 0, rows = pw_attn_block_rows(hd.T), m; i < hd.T; i += m) {
         m = pw_attn_least(rows, hd.T - i);
         int seen = pw_keys_before(&hd, i + m), cols = pw_to_16(seen);
-        const float *q = hd.q + (size_t)i * hd.w;
+        const float *q = hd.q + (size_t)i * hd.qw;
         float *p = save != NULL ? save + (size_t)i * Tp : kt + f->block;
-        pw_attn_product(m, cols, D, q, hd.w, 1, kt, Tp, p, Tp);
+        pw_attn_product(m, cols, hd.E, q, hd.qw, 1, kt, Tp, p, Tp);
         if (a->keys != NULL)
             PW_OP(relative_add)(&x, &hd, p, q, i, m);
         if (a->mix != NULL)
@@ -307,14 +309,14 @@ static void divide_room(struct fwd *f, size_t relative, size_t context, int Tmax
 {
     const struct pw_attn *a = f->a;
     const struct pw_maps *maps = &f->maps;
-    size_t keys = (size_t)a->head_width * (size_t)Tmax, block = PW_BLOCK * (size_t)Tmax;
+    size_t keys = (size_t)pw_attn_width(a) * (size_t)Tmax, block = PW_BLOCK * (size_t)Tmax;
     bool content = maps->each != NULL && maps->content != NULL;
     f->values = keys;
     f->block = f->values + (size_t)Tmax * (size_t)pw_to_16(a->head_width);
     f->dropped = f->block + (f->save == NULL ? block : 0);
     f->scores = f->dropped + (a->drop != NULL ? block : 0);
     f->content_keys = f->scores + (maps->each != NULL ? block : 0);
-    f->content = f->content_keys + (content ? keys : 0);
+    f->content = f->content_keys + (content ? (size_t)pw_attn_width(maps->content) * (size_t)Tmax : 0);
     f->relative = f->content + (content ? block : 0);
     f->context = f->relative + relative;
     f->mix = f->context + context;
@@ -393,14 +395,14 @@ static void cached_head(struct pw_ctx *c, void *arg, int h)
     struct pw_head hd = f->first;
     struct pw_relative x = f->x;
     struct pw_mixing y = f->y;
-    int T = f->T, R = f->R, D = a->head_width;
+    int T = f->T, R = f->R, D = a->head_width, E = hd.E;
     size_t ld = (size_t)pw_to_16(f->cap), Dp = (size_t)pw_to_16(D), C = (size_t)(a->heads * D);
     size_t Tp = (size_t)hd.Tp;
-    float *kt = f->cache + (size_t)h * PW_OP(attn_cache_floats)(1, D, f->cap), *v = kt + (size_t)D * ld;
+    float *kt = f->cache + (size_t)h * PW_OP(attn_cache_floats)(1, E, f->cap), *v = kt + (size_t)E * ld;
     float *p = f->rooms + (size_t)(c - f->all) * f->room, *z = f->z + h * D, max[PW_BLOCK];
     hd.h = h;
-    hd.q += h * D;
-    hd.k += h * D;
+    hd.q += h * E;
+    hd.k += h * E;
     hd.v += h * D;
     hd.bias = p + f->bias;
     hd.terms = pw_terms_room(a, hd.bias, hd.Tp);
@@ -409,16 +411,17 @@ static void cached_head(struct pw_ctx *c, void *arg, int h)
     x.dots = p + f->relative;
     PW_OP(context_room)(&places, p + f->context);
     for (size_t r = 0; r < (size_t)R; r++)
-        for (size_t d = 0; d < (size_t)D; d++) {
-            kt[d * ld + (size_t)T + r] = hd.k[r * hd.w + d];
+        for (size_t d = 0; d < (size_t)E; d++)
+            kt[d * ld + (size_t)T + r] = hd.k[r * hd.qw + d];
+    for (size_t r = 0; r < (size_t)R; r++)
+        for (size_t d = 0; d < (size_t)D; d++)
             v[((size_t)T + r) * Dp + d] = hd.v[r * hd.w + d];
-        }
     PW_OP(head_bias_load)(&hd);
     for (int i = 0, rows = pw_attn_block_rows(R), m; i < R; i += m) {
         m = pw_attn_least(rows, R - i);
         int seen = pw_keys_before(&hd, T + i + m), cols = pw_to_16(seen);
-        const float *q = hd.q + (size_t)i * hd.w;
-        pw_attn_product(m, cols, D, q, hd.w, 1, kt, ld, p, Tp);
+        const float *q = hd.q + (size_t)i * hd.qw;
+        pw_attn_product(m, cols, E, q, hd.qw, 1, kt, ld, p, Tp);
         if (a->keys != NULL)
             PW_OP(relative_add)(&x, &hd, p, q, T + i, m);
         if (a->mix != NULL)
@@ -451,8 +454,11 @@ void PW_OP(attention_cached)(struct pw_ctx *c, float *z, float *cache, const flo
     PW_OP(relative_init)(&f.x, a, n, false, shared);
     PW_OP(mix_init)(&f.y, a, n, false, shared + relative + turned);
     f.first = (struct pw_head){.a = a, .w = 3 * (size_t)C, .pos = pos, .T = n, .Tp = Tp, .D = D};
-    f.first.q = PW_OP(turned)(shared + relative, qkv, a, pos, T, R);
-    f.first.k = f.first.q + C;
+    bool wide = a->made != NULL && a->made->wide != NULL;
+    f.first.E = pw_attn_width(a);
+    f.first.qw = wide ? 2 * (size_t)(a->heads * f.first.E) : f.first.w;
+    f.first.q = wide ? a->made->wide : PW_OP(turned)(shared + relative, qkv, a, pos, T, R);
+    f.first.k = f.first.q + a->heads * f.first.E;
     f.first.v = qkv + 2 * C;
     f.first.in_order = (a->bias != NULL || a->keys != NULL || a->mix != NULL) && pw_attn_ascending(pos, n);
     assert(n <= cap && a->drop == NULL);

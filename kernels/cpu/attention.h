@@ -15,6 +15,8 @@ struct pw_head {
     const struct pw_attn *a;
     const float *q, *k, *v; /* first row; rows are w floats apart */
     size_t w;
+    int E;          /* entries of q and k; D, unless they are wide */
+    size_t qw;      /* floats from one row of q, or of k, to the next */
     const int *pos; /* position ids of this sequence; only used with a bias or relative keys */
     int base;       /* first row of the sequence */
     int h, T, Tp, D, Dp;
@@ -36,6 +38,12 @@ static inline int pw_to_16(int n)
 static inline int pw_keys_before(const struct pw_head *hd, int i)
 {
     return hd->a->causal ? i : hd->T;
+}
+
+/* Return the entries of a head of q and k. */
+static inline int pw_attn_width(const struct pw_attn *a)
+{
+    return a->made != NULL && a->made->wide != NULL ? a->made->width : a->head_width;
 }
 
 /* ---- attention_bias.c. Scratch for a bias by distance, then for the head's terms, then for slopes and ids

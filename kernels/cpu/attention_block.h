@@ -36,11 +36,13 @@ static inline int pw_attn_longest(const struct pw_seqs *s)
     return T;
 }
 
-/* Return the rows of sequence n with q and k transformed (rotate.c). */
+/* Return the rows of sequence n with q and k transformed (rotate.c), or wide. */
 static inline const float *pw_attn_turned_seq(float *room, const float *qkv, const struct pw_attn *a,
                                               const int *pos, const struct pw_seqs *s, int n)
 {
     int base = s->start[n], w = 3 * a->heads * a->head_width;
+    if (a->made != NULL && a->made->wide != NULL)
+        return a->made->wide + (size_t)base * 2 * (size_t)(a->heads * a->made->width);
     return PW_OP(turned)(room, qkv + (size_t)base * (size_t)w, a, pos, base, s->start[n + 1] - base);
 }
 
@@ -59,8 +61,10 @@ static inline struct pw_head pw_attn_head_of(const float *qkv, const float *qk, 
 {
     int D = a->head_width, C = a->heads * D, base = s->start[n], T = s->start[n + 1] - base;
     struct pw_head hd = {.a = a, .w = 3 * (size_t)C, .h = h, .T = T, .D = D, .bias = bias};
-    hd.q = qk + h * D;
-    hd.k = hd.q + C;
+    hd.E = pw_attn_width(a);
+    hd.qw = a->made != NULL && a->made->wide != NULL ? 2 * (size_t)(a->heads * hd.E) : hd.w;
+    hd.q = qk + h * hd.E;
+    hd.k = hd.q + a->heads * hd.E;
     hd.v = qkv + (size_t)base * hd.w + 2 * C + h * D;
     hd.base = base;
     hd.Tp = pw_to_16(T);

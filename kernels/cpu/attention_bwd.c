@@ -51,9 +51,10 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
                           const float *dz, const float *z, const float *qkv, const float *save,
                           const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
 {
-    int Tmax = pw_to_16(pw_attn_longest(s)), D = a->head_width;
+    int Tmax = pw_to_16(pw_attn_longest(s)), D = a->head_width, E = pw_attn_width(a);
+    bool wide = a->made != NULL && a->made->wide != NULL;
     size_t C = (size_t)(a->heads * D);
-    size_t cols = (size_t)D * (size_t)Tmax, rows = (size_t)Tmax * (size_t)pw_to_16(D);
+    size_t cols = (size_t)D * (size_t)Tmax, rows = (size_t)Tmax * (size_t)pw_to_16(E);
     size_t square = (size_t)Tmax * (size_t)Tmax, dropped = a->drop != NULL ? square : 0;
     size_t relative = PW_OP(relative_floats)(a, Tmax, true), context = PW_OP(context_floats)(a, Tmax, true);
     size_t shared = pw_bias_floats(Tmax) + pw_turned_floats(a, pw_attn_longest(s));
@@ -76,17 +77,18 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
         const float *qk = pw_attn_turned_seq(room, qkv, a, pos, s, n);
         for (int h = 0; h < a->heads; h++) {
             struct pw_head hd = pw_attn_head_of(qkv, qk, a, pos, s, n, h, bias);
-            size_t Tp = (size_t)hd.Tp, Dp = (size_t)hd.Dp, w = hd.w;
+            size_t Tp = (size_t)hd.Tp, Dp = (size_t)hd.Dp, w = hd.w, Ep = (size_t)pw_to_16(E), qw = hd.qw;
             const float *p = save; /* the factor of v in the forward pass */
             if (a->drop != NULL) {
                 pw_attn_drop_block(&hd, masked, save, 0, hd.T);
                 p = masked;
             }
             const float *dzh = dz + (size_t)s->start[n] * C + h * D;
-            float *dq = dqkv + (size_t)s->start[n] * w + h * D, *dk = dq + C, *dv = dk + C;
+            float *dq = (wide ? a->made->d_wide : dqkv) + (size_t)s->start[n] * qw + h * E;
+            float *dk = dq + a->heads * E, *dv = dqkv + (size_t)s->start[n] * w + 2 * C + h * D;
             PW_OP(pack_transposed)(vt, Tp, hd.v, w, hd.T, D);
-            PW_OP(pack_rows)(q, Dp, hd.q, w, hd.T, D);
-            PW_OP(pack_rows)(k, Dp, hd.k, w, hd.T, D);
+            PW_OP(pack_rows)(q, Ep, hd.q, qw, hd.T, E);
+            PW_OP(pack_rows)(k, Ep, hd.k, qw, hd.T, E);
             PW_OP(pack_rows)(g, Dp, dzh, C, hd.T, D);
             int step = pw_attn_block_rows(hd.T);
             for (int i = 0, m; i < hd.T; i += m) {
@@ -105,9 +107,9 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
                     slope_block(&hd, d, by, i, m, pw_to_16(seen));
                 if (a->scan.kind == PW_SCAN_CONTEXT)
                     PW_OP(context_back)(&places, &hd, d, by, i, m, pw_to_16(seen));
-                pw_attn_product(m, D, seen, d, Tp, 1, k, Dp, dq + (size_t)i * w, w);
+                pw_attn_product(m, E, seen, d, Tp, 1, k, Ep, dq + (size_t)i * qw, qw);
                 if (a->keys != NULL)
-                    PW_OP(relative_dq)(&x, &hd, dq + (size_t)i * w, d, i, m);
+                    PW_OP(relative_dq)(&x, &hd, dq + (size_t)i * qw, d, i, m);
                 if (a->mix != NULL)
                     PW_OP(mix_dweights)(&y, &hd, d, i, m);
             }
@@ -115,13 +117,13 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
                 m = pw_attn_least(step, hd.T - j);
                 int first = a->causal ? j : 0; /* first query that sees a key of this block */
                 size_t at = (size_t)first * Tp + (size_t)j;
-                pw_attn_product(m, D, hd.T - first, ds + at, 1, Tp, q + (size_t)first * Dp, Dp,
-                                dk + (size_t)j * w, w);
+                pw_attn_product(m, E, hd.T - first, ds + at, 1, Tp, q + (size_t)first * Ep, Ep,
+                                dk + (size_t)j * qw, qw);
                 pw_attn_product(m, D, hd.T - first, p + at, 1, Tp, g + (size_t)first * Dp, Dp,
                                 dv + (size_t)j * w, w);
             }
-            scale_rows(dq, w, hd.T, D, a->scale);
-            scale_rows(dk, w, hd.T, D, a->scale);
+            scale_rows(dq, qw, hd.T, E, a->scale);
+            scale_rows(dk, qw, hd.T, E, a->scale);
             if (d_bias != NULL)
                 PW_OP(head_bias_grad)(&hd, d_bias, ds);
             if (d_terms != NULL)

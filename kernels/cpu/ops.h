@@ -66,6 +66,10 @@ void PW_OP(terms_fwd)(struct pw_ctx *c, float *y, const float *g, const float *b
 void PW_OP(slopes_fwd)(struct pw_ctx *c, float *y, const float *qkv, const struct pw_slopes *s, int R);
 void PW_OP(slopes_bwd)(struct pw_ctx *c, float *dqkv, const struct pw_slopes_grad *d, const float *dy,
                        const float *qkv, const struct pw_slopes *s, int R);
+void PW_OP(polar_fwd)(struct pw_ctx *c, float *y, const float *qkv, const struct pw_polar *p, const int *pos,
+                      int R);
+void PW_OP(polar_bwd)(struct pw_ctx *c, float *dqkv, float *d_phase, const float *dy, const float *qkv,
+                      const struct pw_polar *p, const int *pos, int R);
 void PW_OP(terms_bwd)(struct pw_ctx *c, float *dg, const float *dy, const float *g, enum pw_terms kind, int H,
                       const struct pw_seqs *s);
 void PW_OP(put_head)(struct pw_ctx *c, float *z, const float *table, const int *pos, int h, int H, int D,

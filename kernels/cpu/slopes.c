@@ -5,15 +5,9 @@
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/ops.h"
 #include "kernels/cpu/simd.h"
-#include "kernels/cpu/vmath.h"
+#include "kernels/cpu/softplus.h"
 
 #include <math.h>
-
-/* softplus(x) = ln(1 + exp(x)). */
-V_INLINE v16 v_softplus(v16 x)
-{
-    return v_sub(v_zero(), v_log_sigmoid(v_sub(v_zero(), x)));
-}
 
 /* The learned numbers of both parts as rows use them, in scratch. */
 struct made {

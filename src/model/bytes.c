@@ -42,6 +42,8 @@ static size_t table_floats(const struct pw_model *m)
     sum += P * pw_pe_adds(pe) * pw_pe_add_width(pe, m->cfg.width);
     if (pe->uses & PW_PE_ROTATION)
         sum += turns * (pe->key_turns ? 4 : 2) * rows * pe->pairs(m->pe.o.bytes, &m->cfg);
+    if (pe->uses & PW_PE_POLAR)
+        sum += 2 * P * (size_t)m->cfg.head_width;
     if (pe->uses & PW_PE_BIAS)
         sum += biases * 2 * P * (m->cfg.heads + 1);
     if (pe->uses & PW_PE_DENSE)

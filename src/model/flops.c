@@ -5,7 +5,8 @@
  * costs twice the forward pass, so
  *
  *   matrices   6 * (rows * L * (2*C*HD + 2*C*KD + 2*C*F) + scored * C*V), with 3*C*F if the MLP is gated
- *   attention 12 * L * HD * pairs       q.k and the sum over v, 2 * HD * pairs multiply-adds a layer
+ *   attention 12 * L * HD * pairs       q.k and the sum over v, 2 * HD * pairs multiply-adds a layer; 18 if
+ *                                       the encoding makes q and k twice as wide (pope)
  *
  * The ragged batch counts as it is: no padding, and the head at scored rows only. Of the query-key pairs
  * those count that the mask shows: T(T+1)/2 for a causal sequence of T, T*T without the mask. Embedding,
@@ -14,7 +15,7 @@
  * (trains=). */
 #include "model/model.h"
 
-int64_t pw_model_flops(const struct pw_config *cfg, const struct pw_batch *b)
+int64_t pw_model_flops(const struct pw_config *cfg, const struct pw_pe *pe, const struct pw_batch *b)
 {
     int64_t C = cfg->width, HD = (int64_t)cfg->heads * cfg->head_width, F = cfg->ffn, pairs = 0;
     int64_t KD = (int64_t)pw_config_kv_heads(cfg) * cfg->head_width, mlp = (cfg->gated ? 3 : 2) * C * F;
@@ -24,5 +25,5 @@ int64_t pw_model_flops(const struct pw_config *cfg, const struct pw_batch *b)
         pairs += cfg->causal ? T * (T + 1) / 2 : T * T;
     }
     return 6 * (b->n_rows * cfg->layers * (2 * C * HD + 2 * C * KD + mlp) + b->n_scored * C * cfg->vocab) +
-           12 * cfg->layers * HD * pairs;
+           (pe->uses & PW_PE_POLAR ? 18 : 12) * cfg->layers * HD * pairs;
 }

@@ -83,7 +83,7 @@ size_t pw_model_save_floats(const struct pw_model *m, const int *start, int n_se
     struct pw_attn a = {.heads = m->cfg.heads,
                         .score = m->pe.pe->uses & PW_PE_SCORE ? &some : NULL,
                         .terms = pw_has_terms(m) ? &term : NULL,
-                        .made = pw_has_slopes(m) ? &made : NULL,
+                        .made = pw_has_slopes(m) || pw_is_polar(m) ? &made : NULL,
                         .scan = {.kind = m->pe.pe->scan}};
     return m->ops->attn_save_floats(&a, start, n_seqs);
 }
@@ -155,10 +155,10 @@ static void keep_row(const struct pw_model *m, struct pw_ctx *c, float *rows, co
 }
 
 /* Sets the outputs of attention that the tap asks for. plain becomes the attention without the encoding, and
- * scaled its gain; both must live as long as maps. */
+ * scaled its gain; both must live as long as maps. content: what plain has of q and k, or NULL. */
 static void tap_maps(const struct pw_model *m, struct pw_ctx *c, struct pw_maps *maps, struct pw_attn *plain,
-                     struct pw_turn *scaled, const struct pw_attn *attn, const float *qkv, int l,
-                     const struct rows *r)
+                     struct pw_turn *scaled, const struct pw_attn *attn, const struct pw_made *content,
+                     const float *qkv, int l, const struct rows *r)
 {
     const struct pw_tap *tap = r->tap;
 
@@ -168,7 +168,7 @@ static void tap_maps(const struct pw_model *m, struct pw_ctx *c, struct pw_maps 
     plain->score = NULL;
     plain->terms = NULL;
     plain->mix = NULL;
-    plain->made = NULL;
+    plain->made = content;
     plain->scan = (struct pw_scan){.kind = PW_SCAN_NONE};
     plain->turn = scaled->gain != NULL ? scaled : NULL;
     if (tap->rows.each != NULL)
@@ -186,7 +186,7 @@ static void attention(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, i
     const struct pw_tap *tap = r->tap;
     const struct pw_cache *cache = r->cache;
     struct pw_attn attn = pw_model_attn(m, l), plain;
-    struct pw_made made;
+    struct pw_made made, flat;
     struct pw_maps maps = {0};
     struct pw_turn scaled;
     struct pw_mix mix;
@@ -194,8 +194,9 @@ static void attention(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, i
 
     pw_gates_forward(m, c, a, l, &attn, &mix, &r->seqs, cache, r->R);
     pw_slopes_forward(m, c, a, l, &attn, &made, cache, r->R);
+    pw_polar_forward(m, c, a, l, &attn, &made, cache != NULL ? cache->pos + cache->T : r->pos, r->R);
     if (tap != NULL)
-        tap_maps(m, c, &maps, &plain, &scaled, &attn, a->qkv, l, r);
+        tap_maps(m, c, &maps, &plain, &scaled, &attn, pw_polar_content(m, c, a, &flat, r->R), a->qkv, l, r);
     attn.drop = drop(m, &d, l, PW_DROP_PROBS, r);
     if (cache != NULL)
         ops->attention_cached(c, a->z, cache->mem + (size_t)l * cache->layer, a->qkv, &attn, cache->pos,

@@ -39,7 +39,7 @@ static size_t patch_floats(const struct pw_model *m, const struct pw_patch *p, i
 bool pw_model_acts_on_scores(const struct pw_model *m)
 {
     return m->tables.cosine != NULL || m->tables.bias != NULL || m->tables.keys != NULL ||
-           m->tables.score != NULL || pw_gate_columns(m) > 0 || pw_has_slopes(m) ||
+           m->tables.score != NULL || pw_gate_columns(m) > 0 || pw_has_slopes(m) || pw_is_polar(m) ||
            m->pe.pe->scan == PW_SCAN_CONTEXT;
 }
 

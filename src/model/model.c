@@ -67,6 +67,9 @@ static enum pw_code init(struct pw_model *m, bool packed, struct pw_err *err)
     if (code == PW_OK && !m->ops->scans && (m->pe.pe->uses & PW_PE_SCAN) != 0)
         return pw_fail(err, PW_EUSER, "%s: %s has no scans over keys; use 'backend cpu'", m->pe.pe->name,
                        m->ops->name);
+    if (code == PW_OK && pw_is_polar(m) && m->ops->polar_fwd == NULL)
+        return pw_fail(err, PW_EUSER, "pe %s: the backend %s cannot compute it; use the cpu ('backend cpu')",
+                       m->pe.pe->name, m->ops->name);
     if (code == PW_OK)
         code = pw_pe_check(&m->pe, &m->cfg, err);
     if (code == PW_OK)

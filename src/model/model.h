@@ -240,7 +240,7 @@ int pw_model_may_fly(const struct pw_model *m);
 
 /* Returns the floating-point operations of one step on a batch, computed from shapes alone; flops.c has the
  * formula (Kaplan et al. 2020). */
-int64_t pw_model_flops(const struct pw_config *cfg, const struct pw_batch *b);
+int64_t pw_model_flops(const struct pw_config *cfg, const struct pw_pe *pe, const struct pw_batch *b);
 
 /* Writes how far the last step moved each block, as ||p_after - p_before|| / ||p_before|| over all tensors of
  * the block that the step may change (struct pw_optim, trains). ratio [layers + 3]: embedding, each layer,

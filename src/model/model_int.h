@@ -58,7 +58,9 @@ struct pw_acts {
     /* [R,pw_gate_columns] projection of an encoding that reads the tokens, and [R,H] its terms
      * (kernels/backend.h); NULL without */
     float *gate, *terms;
-    float *slopes;   /* [R,2H] of an encoding with slopes; NULL without */
+    float *slopes; /* [R,2H] of an encoding with slopes; NULL without */
+    /* [R,2H,2D] q and k in polar form, and in evaluation [R,2H,D] their lengths; NULL without */
+    float *wide, *flat;
     float *z, *save; /* [R,HD] outputs of the heads; saved state of the attention */
     float *mid;      /* [R,C] the stream after the attention */
     float *n2, *stat2;
@@ -85,6 +87,7 @@ struct pw_work {
      */
     float *d_terms, *d_gate, *d_gated;
     float *d_slopes;       /* [R,2H]; NULL without slopes */
+    float *d_wide;         /* [R,2H,2D]; NULL without the polar form */
     float *low_x, *low_dy; /* [R,r] x A^T and dy B; NULL without adapters */
 };
 
@@ -99,14 +102,15 @@ struct pw_slot {
 /* The encoding's tables on the backend, for P positions. */
 struct pw_tables {
     int P;
-    struct pw_added added;       /* without its rows; the tables can be parameters */
-    float *fixed[PW_PE_ADDS];    /* the added tables that are not parameters */
-    float *cosine, *sine, *gain; /* by_layer: one after the other, as in struct pw_pe_tables */
-    struct pw_turn *turn;        /* [L] made of cosine, sine and gain; NULL: q and k stay as they are */
-    float *bias;                 /* [H,2P-1]; or dense: [H,laid,laid] */
-    size_t bias_layer;           /* floats from a layer's bias to the next; 0: shared */
-    int laid;                    /* dense: positions that the bias is laid out for; otherwise P */
-    const float *keys;           /* [L,key_rows,D], part of the parameters */
+    struct pw_added added;            /* without its rows; the tables can be parameters */
+    float *fixed[PW_PE_ADDS];         /* the added tables that are not parameters */
+    float *polar_cosine, *polar_sine; /* [P,D]; NULL without the polar form */
+    float *cosine, *sine, *gain;      /* by_layer: one after the other, as in struct pw_pe_tables */
+    struct pw_turn *turn;             /* [L] made of cosine, sine and gain; NULL: q and k stay as they are */
+    float *bias;                      /* [H,2P-1]; or dense: [H,laid,laid] */
+    size_t bias_layer;                /* floats from a layer's bias to the next; 0: shared */
+    int laid;                         /* dense: positions that the bias is laid out for; otherwise P */
+    const float *keys;                /* [L,key_rows,D], part of the parameters */
     int key_rows, reach;
     int *index;             /* [2P-1], bias of gathered entries only: row of pe.bias for P-1 + distance */
     struct pw_score *score; /* [L] function of each finished score; NULL: none */
@@ -474,6 +478,22 @@ void pw_slopes_forward(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, 
 /* Adds to the slot the gradients of layer l's directions and factors, and to w->d_qkv, from w->d_slopes. */
 void pw_slopes_backward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_slot *to,
                         int l, int R);
+
+/* ---- polar.c: q and k of an encoding in polar form; without, nothing happens. */
+static inline bool pw_is_polar(const struct pw_model *m)
+{
+    return (m->pe.pe->uses & PW_PE_POLAR) != 0;
+}
+/* Computes the wide q and k of layer l's R rows from a->qkv, and sets *made and attn->made. */
+void pw_polar_forward(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, int l, struct pw_attn *attn,
+                      struct pw_made *made, const int *pos, int R);
+/* Returns the numbers of q and k that the content part of the scores has, in *made; NULL: those of a->qkv. In
+ * evaluation only. */
+const struct pw_made *pw_polar_content(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a,
+                                       struct pw_made *made, int R);
+/* Adds to the slot the gradient of layer l's phases, and sets q and k of w->d_qkv from w->d_wide. */
+void pw_polar_backward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_slot *to,
+                       int l, const int *pos, int R);
 
 /* ---- ablate.c */
 /* Writes the replaced heads of layer l into z [R,HD]; with gradient, writes zeros into the gradient of z. */

@@ -40,9 +40,10 @@ enum pw_pe_use {
     PW_PE_SLOPES = 512, /* slopes by distance that each query and key makes of its content */
     PW_PE_SCAN = 256,   /* a scan over the keys of a query */
     PW_PE_MIXES = 1024, /* bias by distance that the query mixes from a learned bank */
+    PW_PE_POLAR = 2048, /* q and k in polar form, of which the position gives the angles */
     PW_PE_BIASES = PW_PE_BIAS | PW_PE_DENSE,
-    PW_PE_CONTENT = PW_PE_TERMS | PW_PE_SLOPES | PW_PE_SCAN |
-                    PW_PE_MIXES, /* these depend on tokens, so no table has them */
+    /* these depend on tokens, so no table has them */
+    PW_PE_CONTENT = PW_PE_TERMS | PW_PE_SLOPES | PW_PE_SCAN | PW_PE_MIXES | PW_PE_POLAR,
 };
 
 /* Tables that an encoding can compute on the backend from learned parameters. */
@@ -79,6 +80,7 @@ struct pw_pe_tables {
     float *added;           /* [P,C] sum for a sequence of length P; build leaves it alone */
     /* [rows,pairs]; with key_turns [2*rows,pairs]: rows of queries, then those of keys */
     float *cosine, *sine;
+    float *polar_cosine, *polar_sine; /* [P,D] POLAR */
     /* [rows] factor on each query, or with head_gains [H,rows]; logn of tune.c is multiplied in after build
      */
     float *gain;

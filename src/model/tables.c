@@ -84,6 +84,10 @@ static enum pw_code build(const struct pw_model *m, int P, const int *first, str
         t->cosine = calloc(turns, sizeof(float));
         t->sine = calloc(turns, sizeof(float));
     }
+    if (pe->uses & PW_PE_POLAR) {
+        t->polar_cosine = calloc(rows * (size_t)m->cfg.head_width, sizeof(float));
+        t->polar_sine = calloc(rows * (size_t)m->cfg.head_width, sizeof(float));
+    }
     if (pe->uses & PW_PE_BIAS)
         t->bias = calloc(biases, sizeof(float));
     if (pe->uses & PW_PE_DENSE)
@@ -96,6 +100,7 @@ static enum pw_code build(const struct pw_model *m, int P, const int *first, str
         t->keys = calloc(m->lay.size - m->lay.core, sizeof(float));
     }
     if (!added || (pe->uses & PW_PE_ROTATION && (t->cosine == NULL || t->sine == NULL)) ||
+        (pe->uses & PW_PE_POLAR && (t->polar_cosine == NULL || t->polar_sine == NULL)) ||
         (pe->uses & PW_PE_BIAS && t->bias == NULL) || (pe->uses & PW_PE_KEYS && t->keys == NULL) ||
         (pe->uses & PW_PE_DENSE && t->dense == NULL) || (has_gain(m) && t->gain == NULL)) {
         pw_pe_tables_free(t);
@@ -220,6 +225,11 @@ static bool send_all(struct pw_model *m, const struct pw_pe_tables *host)
         t->cosine = send(m, host->cosine, turns * sizeof(float));
         t->sine = send(m, host->sine, turns * sizeof(float));
     }
+    if (pe->uses & PW_PE_POLAR) {
+        t->polar_cosine = send(m, host->polar_cosine, rows * (size_t)m->cfg.head_width * sizeof(float));
+        t->polar_sine = send(m, host->polar_sine, rows * (size_t)m->cfg.head_width * sizeof(float));
+        added = added && t->polar_cosine != NULL && t->polar_sine != NULL;
+    }
     if (host->gain != NULL)
         t->gain = send(m, host->gain, layers_of(m, PW_PE_GAIN) * gains_of(m, host->rows) * sizeof(float));
     t->bias_layer = host->bias_layer;
@@ -304,6 +314,8 @@ void pw_tables_fini(struct pw_model *m)
         m->ops->free(m->be, m->tables.fixed[k]);
     m->ops->free(m->be, m->tables.cosine);
     m->ops->free(m->be, m->tables.sine);
+    m->ops->free(m->be, m->tables.polar_cosine);
+    m->ops->free(m->be, m->tables.polar_sine);
     m->ops->free(m->be, m->tables.bias);
     m->ops->free(m->be, m->tables.gain);
     m->ops->free(m->be, m->tables.index);
@@ -369,6 +381,8 @@ void pw_pe_tables_free(struct pw_pe_tables *t)
     free(t->added);
     free(t->cosine);
     free(t->sine);
+    free(t->polar_cosine);
+    free(t->polar_sine);
     free(t->bias);
     free(t->dense);
     free(t->gain);

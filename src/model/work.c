@@ -33,7 +33,8 @@ static float *operand(struct blocks *b, size_t n)
     return carve(&b->operands, (n * b->operand_bytes + sizeof(float) - 1) / sizeof(float));
 }
 
-static void carve_layer(struct blocks *b, struct pw_acts *a, const struct pw_model *m, size_t R, size_t save)
+static void carve_layer(struct blocks *b, struct pw_acts *a, const struct pw_model *m, bool train, size_t R,
+                        size_t save)
 {
     const struct pw_config *cfg = &m->cfg;
     size_t C = (size_t)cfg->width, HD = (size_t)cfg->heads * cfg->head_width, F = (size_t)cfg->ffn;
@@ -49,6 +50,8 @@ static void carve_layer(struct blocks *b, struct pw_acts *a, const struct pw_mod
     a->gate = gate > 0 ? carve(c, R * gate) : NULL;
     a->terms = terms ? carve(c, R * cfg->heads) : NULL;
     a->slopes = pw_has_slopes(m) ? carve(c, R * 2 * cfg->heads) : NULL;
+    a->wide = pw_is_polar(m) ? carve(c, R * 4 * HD) : NULL;
+    a->flat = pw_is_polar(m) && !train ? carve(c, R * 2 * HD) : NULL;
     a->z = carve(c, R * HD);
     a->save = save > 0 ? carve(c, save) : NULL;
     a->mid = carve(c, R * C);
@@ -78,7 +81,7 @@ static struct blocks carve_all(const struct pw_model *m, struct pw_work *w, bool
 
     for (int l = 0; l < L; l++) {
         if (train || l == 0)
-            carve_layer(&b, &w->acts[l], m, R, w->save);
+            carve_layer(&b, &w->acts[l], m, train, R, w->save);
         else
             w->acts[l] = w->acts[0];
     }
@@ -109,6 +112,7 @@ static struct blocks carve_all(const struct pw_model *m, struct pw_work *w, bool
         w->d_gate = gate > 0 ? carve(c, R * gate) : NULL;
         w->d_gated = gate > 0 ? carve(c, R * C) : NULL;
         w->d_slopes = pw_has_slopes(m) ? carve(c, R * 2 * cfg->heads) : NULL;
+        w->d_wide = pw_is_polar(m) ? carve(c, R * 4 * HD) : NULL;
         w->low_x = cfg->adapter > 0 ? carve(c, R * cfg->adapter) : NULL;
         w->low_dy = cfg->adapter > 0 ? carve(c, R * cfg->adapter) : NULL;
     }

@@ -28,6 +28,8 @@
 
 enum { MOST_PAIRS = 1 << 20 }; /* pairs of positions; with more, only every n-th query is used */
 
+enum { MOST_SCORES = 1 << 26 }; /* floats of a sample's scores in all layers and heads */
+
 struct measure {
     const struct pw_kernel *k;
     struct pw_model *m;
@@ -131,6 +133,19 @@ static void add_rotation(struct measure *w, int T, int h)
     }
 }
 
+/* Adds scores [T,T] of head h. */
+static void add_whole_scores(struct measure *w, const float *scores, int T, int h)
+{
+    for (int i = 0; i < T; i++)
+        for (int j = 0; j <= i; j++) {
+            int d = w->ids[i] - w->ids[j];
+            if (d < 0 || d >= w->k->N)
+                continue;
+            w->score[(size_t)h * w->k->N + d] += (double)scores[(size_t)i * T + j];
+            w->n[(size_t)h * w->k->N + d]++;
+        }
+}
+
 static void add_scores(struct measure *w, int T, int h)
 {
     int D = w->cfg->head_width, H = w->cfg->heads, N = w->k->N;
@@ -186,14 +201,23 @@ static enum pw_code add_sample_of(struct measure *w, const int *tokens, int T, s
     if (w->by_token != NULL)
         in.bias = w->by_token, in.each = before_layer, in.arg = w;
     float *q = w->q, *key = w->key;
+    size_t square = (size_t)cfg->heads * T * T, most = (size_t)cfg->layers * square;
+    bool reads = w->pe->pe->uses & PW_PE_CONTENT; /* its part of a score needs the tokens */
+    float *scores = reads && most <= MOST_SCORES ? malloc(most * sizeof *scores) : NULL;
+    in.score = scores;
     pw_model_ids(w->m, tokens, T, w->ids);
     enum pw_code code = pw_model_inspect(w->m, tokens, T, &in, err);
-    if (code != PW_OK)
+    if (code != PW_OK) {
+        free(scores);
         return code;
+    }
     w->q += layer * w->k->layer;
     w->key += layer * w->k->layer;
     for (int h = 0; h < cfg->heads; h++) {
-        add_scores(w, T, h);
+        if (scores != NULL)
+            add_whole_scores(w, scores + w->k->layer * square + (size_t)h * T * T, T, h);
+        else if (!reads)
+            add_scores(w, T, h);
         if (w->pairs > 0)
             add_rotation(w, T, h);
     }
@@ -205,6 +229,7 @@ static enum pw_code add_sample_of(struct measure *w, const int *tokens, int T, s
         add_factors(w, T);
     w->q = q;
     w->key = key;
+    free(scores);
     return PW_OK;
 }
 

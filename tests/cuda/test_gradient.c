@@ -131,7 +131,7 @@ static void test_gradients(void **state)
                          open_device("fast", "bf16"), toy_open(1)};
     (void)state;
     for (int i = 0; pw_pes[i] != NULL; i++)
-        if ((pw_pes[i]->uses & PW_PE_MIXES) == 0) /* the device refuses these */
+        if ((pw_pes[i]->uses & (PW_PE_MIXES | PW_PE_POLAR | PW_PE_SCAN)) == 0) /* the device refuses these */
             compare(toys, SMALL, pw_pes[i]->name);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         compare(toys, others[i].options, others[i].pe);
@@ -146,6 +146,25 @@ static void test_gradients(void **state)
     }
     for (size_t i = 0; i < sizeof toys / sizeof *toys; i++)
         toy_close(&toys[i]);
+}
+
+/* No table of cuda has the polar form: a model with it is refused before it has memory on the device. */
+static void test_no_polar_form(void **state)
+{
+    static const char *const modes[][2] = {{"ref", NULL}, {"fast", "bf16"}};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct toy t = open_device(modes[i][0], modes[i][1]);
+        struct pw_config cfg = toy_config(SMALL, VOCAB);
+        struct pw_pe_use_opts pe = toy_pe("pope", &cfg);
+        struct pw_model *m = NULL;
+        struct pw_err err = {0};
+        assert_int_equal(pw_model_create(&m, t.ops, t.be, &cfg, &pe, 1, &err), PW_EUSER);
+        assert_string_equal(err.msg,
+                            "pe pope: the backend cuda cannot compute it; use the cpu ('backend cpu')");
+        assert_null(m);
+        toy_close(&t);
+    }
 }
 
 /* Mode ref has the cpu's bits: gradients, and scores and probabilities of an inspection. */
@@ -223,7 +242,7 @@ static void test_families(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gradients), cmocka_unit_test(test_formulas),
-                                       cmocka_unit_test(test_families)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_polar_form), cmocka_unit_test(test_gradients),
+                                       cmocka_unit_test(test_formulas), cmocka_unit_test(test_families)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,6 +61,8 @@ CASES = {
     "inkling_both": ("inkling reach=5 mixes=4 alpha=0", dict(causal="off", tied="on")),
     "cope": ("cope npos=4", {}),
     "cope_gelu": ("cope npos=13", dict(norm="layernorm", act="gelu", bias="on", heads=4, tied="on")),
+    "pope": ("pope base=100", {}),
+    "pope_both": ("pope", dict(norm="layernorm", act="gelu", bias="on", heads=4, causal="off")),
 }
 
 FAMILIES = {
@@ -199,6 +201,8 @@ class Model:
                 self.add("pe." + name, o["layers"], H, D)
         if self.pe == "cope":
             self.add("pe.pos_emb", o["layers"], D, int(self.pe_options["npos"]))
+        if self.pe == "pope":
+            self.add("pe.learned_bias", o["layers"], H, D)
         if self.pe == "fire":
             hidden = int(self.pe_options["hidden"])
             for name, *shape in ("c", 1), ("L_multiplier", 1), ("mlp.0.weight", hidden, 1), ("mlp.0.bias", hidden), \
@@ -246,7 +250,7 @@ class Model:
         first, end = rows.get(which, (0, len(b)))
         return F.linear(F.linear(x, a), b[first:end])
 
-    def rotate(self, x, sign=1):  # [H,T,D]; sign: 1 for queries, -1 for keys
+    def rotate(self, x, layer, sign=1):  # [H,T,D]; sign: 1 for queries, -1 for keys
         if self.pe == "xpos":  # Sun et al. 2022, and XPOS of torchscale: a rotation of 2i, 2i + 1, then a factor
             T, D = x.shape[1:]
             t, even = torch.arange(T, dtype=torch.float64), torch.arange(0, D, 2, dtype=torch.float64)
@@ -255,6 +259,14 @@ class Model:
                 self.pe_options["scale_base"]))
             z = torch.view_as_complex(x.reshape(*x.shape[:-1], D // 2, 2).contiguous())
             return torch.view_as_real(z * torch.polar(zeta, angle)).flatten(-2)
+        if self.pe == "pope":  # apply_polar_pos_emb of x-transformers; layer: whose phases keys have
+            T, D = x.shape[1:]
+            base = float(self.pe_options.get("base", 10000))
+            angle = torch.outer(torch.arange(T, dtype=torch.float64),
+                                1.0 / base ** (torch.arange(D, dtype=torch.float64) / D))
+            if sign < 0:
+                angle = angle + self.p["pe.learned_bias"][layer].clamp(-2 * math.pi, 0)[:, None]
+            return torch.cat((F.softplus(x) * angle.cos(), F.softplus(x) * angle.sin()), -1)
         if self.pe != "rotary":
             return x
         dims = int(self.pe_options.get("dims", self.D))
@@ -343,7 +355,7 @@ class Model:
             if o["qk_norm"] == "head":
                 q, k = (self.rms(y, self.p[f"layers.{i}.attn.{c}_norm.weight"]) for c, y in (("q", q), ("k", k)))
             k, v = (y.repeat_interleave(H // self.K, 0) for y in (k, v))
-            scores = self.rotate(q) @ self.rotate(k, -1).transpose(1, 2)
+            scores = self.rotate(q, i) @ self.rotate(k, i, -1).transpose(1, 2)
             if self.pe == "shaw":
                 scores = scores + torch.einsum("htd,tjd->htj", q, self.keys(i, T))
             scores = scores * (o["score_scale"] or (D ** -0.5 if o["scale"] == "on" else 1)) + self.bias(T)

@@ -70,6 +70,10 @@ const struct ref_digest ref_digests[] = {
     {"stickbreaking", PLAIN, {0x8d8e8df5d4aabfb3, 0x30b97a9ea44c9f85}},
     {"stickbreaking", TIED, {0x10b266b7d2c543cc, 0x9b900da71e63769b}},
     {"stickbreaking", ODD, {0xf305b727d50f42de, 0x698c00e50c90f437}},
+    {"pope", PLAIN, {0x065febfede5842bf, 0x7069caa562f59f00}},
+    {"pope base=100", TIED, {0x07bc0e2f1f13cd48, 0x7d3ad416b1f01609}},
+    {"pope", ODD, {0xdecebc564ac54e13, 0x6586d9b9a8399fcc}},
+    {"pope", OPEN, {0x4b5aff0309c76cd1, 0x9113237ddcf27961}},
     {NULL, NULL, {0, 0}},
 };
 

@@ -32,6 +32,8 @@ struct view {
     const double *gate, *gate_bias;    /* of all layers; NULL: no terms */
     const double *omega, *of_q, *of_k; /* slopes of all layers; NULL: none */
     double steeper;                    /* factor on slopes that 'tune' set */
+    const double *phase;               /* [L,H,D] of the polar form; NULL: none */
+    double from, step;                 /* position of id 0, and from one id to the next */
     struct layer layer[8];
     char name[24]; /* of the encoding */
     double base, amplitude;
@@ -148,6 +150,9 @@ static struct view look(const struct ref_model *r)
     v.omega = ref_tensor(r, "pe.omega");
     v.of_q = ref_tensor(r, "pe.v");
     v.of_k = ref_tensor(r, "pe.u");
+    v.phase = ref_tensor(r, "pe.learned_bias");
+    v.from = strstr(r->pe, "offset") != NULL ? option(r->pe, "offset") : 0;
+    v.step = strstr(r->pe, "stretch") != NULL ? option(r->pe, "stretch") : 1;
     v.steeper = (strstr(r->pe, "gain") != NULL ? option(r->pe, "gain") : 1) *
                 (strstr(r->pe, "stretch") != NULL ? option(r->pe, "stretch") : 1);
     v.wave = ref_tensor(r, "pe.wave");
@@ -427,6 +432,17 @@ static double contextual(const struct view *r, double *p, const double *q, int l
     return top;
 }
 
+/* The product of two vectors in a plane, which have the polar coordinates of entry d of q and k. */
+static double polar(const struct view *r, double q, double k, int l, int h, int d, int query, int key)
+{
+    int H = r->cfg->heads, D = r->cfg->head_width;
+    double turn = pow(r->base, -(double)d / D), phase = r->phase[(l * H + h) * D + d];
+    double i = (r->from + query * r->step) * turn, j = (r->from + key * r->step) * turn;
+
+    phase = phase > 0 ? 0 : phase < -2 * acos(-1) ? -2 * acos(-1) : phase;
+    return softplus(q) * softplus(k) * (cos(i) * cos(j + phase) + sin(i) * sin(j + phase));
+}
+
 /* z [T,HD] from normed inputs n [T,C]. */
 static void attention(const struct view *r, double *z, const double *n, const struct layer *y, const int *pos,
                       int T, int first)
@@ -481,8 +497,11 @@ static void attention(const struct view *r, double *z, const double *n, const st
             for (int j = 0; j < keys; j++) {
                 p[j] = 0;
                 for (int d = 0; d < D; d++)
-                    p[j] += q[i * HD + h * D + d] *
-                            (k[j * KD + h / (H / K) * D + d] + relative(r, y->number, pos[i] - pos[j], d));
+                    p[j] += r->phase != NULL
+                                ? polar(r, q[i * HD + h * D + d], k[j * KD + h / (H / K) * D + d], y->number,
+                                        h, d, pos[i], pos[j])
+                                : q[i * HD + h * D + d] * (k[j * KD + h / (H / K) * D + d] +
+                                                           relative(r, y->number, pos[i] - pos[j], d));
                 p[j] = p[j] * scale * factor + bias(r, y->number, h, pos[i], pos[j]);
                 p[j] += kept[i * H + h] - kept[j * H + h];
                 for (int m = 0, d = pos[i] - pos[j]; m < M && d >= 0 && d < r->reach; m++)

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/places.h"
 #include "model/model_int.h"
 #include "ref_toy.h"
 
@@ -291,10 +292,14 @@ static void test_encodings(void **state)
     assert_pe("t5 bucket=5", "", "t5: no option 'bucket'; did you mean 'buckets'?");
     assert_pe("alibi slope=5", "", "alibi: no option 'slope'; there are no options");
     assert_pe("rotery", "", "no encoding 'rotery'; did you mean 'rotary'?");
-    assert_pe("xyzzy", "",
-              "no encoding 'xyzzy'; there are none, learned, sinusoidal, t5, alibi, rotary, clipped, shaw, "
-              "fire, rspe, aspe, "
-              "2dspe, dpe, ldpe, learned_reversed, fox, inkling, grape, stickbreaking, cope");
+    struct pw_str unknown = {0};
+    pw_str_add(
+        &unknown,
+        "no encoding 'xyzzy'; there are none, learned, sinusoidal, t5, alibi, rotary, clipped, shaw, fire, "
+        "rspe, aspe, 2dspe, dpe, ldpe, learned_reversed, fox, inkling, grape, stickbreaking, cope, pope%s",
+        pw_place_own_hint()); /* a test has no folder of encodings */
+    assert_pe("xyzzy", "", unknown.s);
+    pw_str_fini(&unknown);
     assert_pe("inkling", "", "inkling reach=32 mixes=4 alpha=0 floor=64");
     assert_pe("inkling reach=0", "", "inkling: reach=0: allowed are 1..4096");
     assert_pe("inkling offset=2", "", "inkling: offset=2: it has no positions to shift");
@@ -321,6 +326,10 @@ static void test_encodings(void **state)
     assert_pe("stickbreaking stretch=2", "", "stickbreaking: stretch=2: it has no positions to stretch");
     assert_pe("stickbreaking", "causal=off",
               "stickbreaking: causal=off: it sums over earlier tokens, so it needs causal=on");
+    assert_pe("polar", "", "pope base=10000");
+    assert_pe("pope base=500 offset=2 stretch=0.5", "causal=off", "pope base=500 offset=2 stretch=0.5");
+    assert_pe("pope logn=4", "", "pope: logn=4: not allowed with the polar form");
+    assert_pe("pope gain=2", "", "pope: gain=2: it has no fixed bias (alibi and grape have one)");
     assert_pe("fox", "causal=off", "fox: causal=off: it sums over earlier tokens, so it needs causal=on");
     assert_pe("rotary", "", "rotary base=10000 dims=0 pairing=half");
     assert_pe("rotary dims=9", "width=64 heads=4",

@@ -30,6 +30,7 @@ static const struct {
     {"layers=2 width=12 heads=3 ffn=10 context=32", "inkling"},
     {"layers=2 width=12 heads=3 ffn=10 context=32", "cope"},
     {"layers=2 width=12 heads=3 ffn=10 context=32", "grape"},
+    {"layers=2 width=12 heads=3 ffn=10 context=32", "pope"},
 };
 enum { MODELS = sizeof models / sizeof *models };
 

@@ -48,7 +48,15 @@ static void test_flops(void **state)
         struct pw_config cfg = toy_config(options[i], V);
         struct pw_batch *b = toy_batch(i, 5, 1, 9, V);
         /* a multiply-add is two operations; backward takes twice as many as forward */
-        assert_int_equal(pw_model_flops(&cfg, b), 2 * 3 * count_forward(&cfg, b));
+        assert_int_equal(pw_model_flops(&cfg, pw_pe_find("none"), b), 2 * 3 * count_forward(&cfg, b));
+        int64_t pairs = 0; /* pope's q.k costs twice as much */
+        for (int s = 0; s < b->n_seqs; s++) {
+            int64_t T = b->start[s + 1] - b->start[s];
+            pairs += cfg.causal ? T * (T + 1) / 2 : T * T;
+        }
+        assert_int_equal(pw_model_flops(&cfg, pw_pe_find("pope"), b) -
+                             pw_model_flops(&cfg, pw_pe_find("none"), b),
+                         6 * cfg.layers * cfg.heads * cfg.head_width * pairs);
         toy_batch_free(b);
     }
 }

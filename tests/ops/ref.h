@@ -32,12 +32,15 @@ struct ref_case {
     void (*run)(struct ref_call *r);
     bool whole;       /* true: operations of the whole machine, called outside for_chunks */
     double tolerance; /* against ref_double: |a-b| <= tolerance * (1 + |b|) */
+    /* Does the table have the operations? NULL: every table has. */
+    bool (*has)(const struct pw_backend_ops *ops);
 };
 extern const struct ref_case ref_cases[];      /* ends with name NULL */
 extern const struct ref_case ref_scan_cases[]; /* only for tables with scans */
 
 /* Runs a case on a worker of be; be = NULL: on the calling thread. All arrays are in the table's memory.
- * Fills *out; the caller frees out->data. Fails the test if an operation wrote beyond an output. */
+ * Fills *out, with nothing if the table lacks the operations; the caller frees out->data. Fails the test if
+ * an operation wrote beyond an output. */
 void ref_run(const struct ref_case *rc, const struct pw_backend_ops *ops, struct pw_backend *be,
              uint64_t seed, struct ref_out *out);
 

@@ -3,6 +3,7 @@
 #include "kernels/score.h"
 #include "tests/ops/ref_math.h"
 #include "tests/ops/ref_plain.h"
+#include "tests/ops/ref_wide.h"
 
 #include <stdlib.h>
 
@@ -85,6 +86,10 @@ static void score_row(float *out, float *slope, const float *qkv, const struct p
 void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a, const int *pos,
                    const struct pw_seqs *s)
 {
+    if (ref_is_wide(a)) {
+        ref_wide_scores(&ref_plain, out, qkv, a, pos, s);
+        return;
+    }
     float *rows = ref_turned(qkv, a, pos, s->start[s->n]);
     (void)c;
     for (int n = 0; n < s->n; n++) {
@@ -160,6 +165,10 @@ static void attend(float *z, float *p, float *slope, const float *qkv, const str
 void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,
                           const float *qkv, const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
 {
+    if (ref_is_wide(a)) {
+        ref_wide_fwd(&ref_plain, z, save, maps, qkv, a, pos, s);
+        return;
+    }
     float *probs = maps != NULL ? maps->probs : NULL, *rows = ref_turned(qkv, a, pos, s->start[s->n]);
     if (maps != NULL && maps->scores != NULL)
         PW_OP(scores)(c, maps->scores, qkv, a, pos, s);
@@ -191,6 +200,10 @@ size_t PW_OP(attn_cache_floats)(int H, int D, int cap)
 void PW_OP(attention_cached)(struct pw_ctx *c, float *z, float *cache, const float *qkv,
                              const struct pw_attn *a, const int *pos, int cap, int T, int R)
 {
+    if (ref_is_wide(a)) {
+        ref_wide_cached(&ref_plain, z, cache, qkv, a, pos, cap, T, R);
+        return;
+    }
     (void)c;
     int D = a->head_width, C = a->heads * D, n = T + R;
     float *p = malloc((size_t)cap * sizeof *p), *rows = ref_turned(qkv, a, pos != NULL ? pos + T : NULL, R);
@@ -258,110 +271,115 @@ static void mix_bwd(const float *ds, const struct pw_attn *a, const int *pos, in
         x->d_weights[(row * a->heads + h) * x->mixes + m] = sum;
     }
     free(e);
-    /* Continues dq [D] of a query over the table of contextual positions, and adds to the table's gradient.
-     * u: the gradient of the query's products. */
-    static void columns_bwd(float *dq, float *d_rows, const float *u, const float *q, const struct pw_attn *a)
-    {
-        for (int k = 0; k < a->scan.n; k++)
-            for (int d = 0; d < a->head_width; d++) {
-                int at = d * a->scan.n + k;
-                dq[d] = fmaf(u[k], a->scan.rows[at], dq[d]);
-                d_rows[at] = fmaf(q[d], u[k], d_rows[at]);
-            }
-    }
+}
 
-    /* The gradients of slopes from ds, the query's dS of head h: its own, and its part of those of the keys.
-     */
-    static void slopes_bwd(float *d_slopes, const float *ds, const struct pw_attn *a, const int *pos, int i,
-                           int keys, int h)
-    {
-        int H = a->heads;
-        float lane[16] = {0};
-        for (int j = 0; j < keys; j++) {
-            float apart = (float)(pos[j] - pos[i]), *key = d_slopes + j * 2 * H + H + h;
-            lane[j % 16] = fmaf(ds[j], apart, lane[j % 16]);
-            *key = fmaf(ds[j], apart, *key);
+/* Continues dq [D] of a query over the table of contextual positions, and adds to the table's gradient.
+ * u: the gradient of the query's products. */
+static void columns_bwd(float *dq, float *d_rows, const float *u, const float *q, const struct pw_attn *a)
+{
+    for (int k = 0; k < a->scan.n; k++)
+        for (int d = 0; d < a->head_width; d++) {
+            int at = d * a->scan.n + k;
+            dq[d] = fmaf(u[k], a->scan.rows[at], dq[d]);
+            d_rows[at] = fmaf(q[d], u[k], d_rows[at]);
         }
-        d_slopes[i * 2 * H + h] = plain_tree(lane);
-    }
+}
 
-    void PW_OP(attention_bwd)(struct pw_ctx * c, float *dqkv, float *d_bias, float *d_keys, float *d_terms,
-                              const float *dz, const float *z, const float *qkv, const float *save,
-                              const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
-    {
-        (void)c;
-        (void)z;
-        int D = a->head_width, C = a->heads * D;
-        size_t w = 3 * (size_t)C, slopes = maps_floats(a->heads, s->start, s->n);
-        float *rows = ref_turned(qkv, a, pos, s->start[s->n]);
-        memset(dqkv, 0, (size_t)s->start[s->n] * w * sizeof *dqkv);
-        for (int i = 0; d_terms != NULL && i < s->start[s->n] * a->heads; i++)
-            d_terms[i] = 0.0f;
-        float *d_slopes = a->made != NULL ? a->made->d_slopes : NULL;
-        for (int i = 0; d_slopes != NULL && i < s->start[s->n] * 2 * a->heads; i++)
-            d_slopes[i] = 0.0f;
-        for (int n = 0; n < s->n; n++) {
-            int base = s->start[n], T = s->start[n + 1] - base, ld = (T + 15) / 16 * 16;
-            size_t more = (size_t)a->scan.n + 1;
-            float *ds = malloc((size_t)ld * sizeof *ds), *u = malloc((size_t)T * more * sizeof *u);
-            for (int h = 0; h < a->heads; h++) {
-                const float *q = rows + (size_t)base * w + h * D, *k = q + C, *v = k + C;
-                float *dq = dqkv + (size_t)base * w + h * D, *dk = dq + C, *dv = dk + C;
-                for (int i = 0; i < T; i++, save += ld) {
-                    int keys = a->causal ? i + 1 : T;
-                    const float *g = dz + (size_t)(base + i) * (size_t)C + h * D;
-                    float lane[16] = {0};
-                    for (int j = 0; j < keys; j++) {
-                        float dp = 0.0f;
-                        for (int d = 0; d < D; d++)
-                            dp = fmaf(g[d], v[(size_t)j * w + d], dp);
-                        float keep = mask(a, h, base + i, j);
-                        ds[j] = keep > 0.0f ? dp * keep : 0.0f; /* never -0 */
-                        lane[j % 16] = fmaf(save[j], ds[j], lane[j % 16]);
-                    }
-                    float sum = plain_tree(lane);
-                    for (int j = 0; j < keys && a->scan.kind != PW_SCAN_STICK; j++)
-                        ds[j] = save[j] * (ds[j] - sum);
-                    if (a->scan.kind == PW_SCAN_STICK)
-                        ref_stick_bwd(ds, save, save + slopes, i);
-                    if (a->scan.kind == PW_SCAN_CONTEXT)
-                        ref_context_bwd(ds, u + (size_t)i * more, save + slopes, q + (size_t)i * w, a, i);
-                    for (int j = 0; j < keys; j++) {
-                        if (a->score != NULL)
-                            ds[j] *= save[slopes + (size_t)j];
-                        for (int d = 0; d < D; d++) {
-                            size_t at_q = (size_t)i * w + d, at_k = (size_t)j * w + d;
-                            dq[at_q] = fmaf(ds[j], k[at_k], dq[at_q]);
-                            dk[at_k] = fmaf(ds[j], q[at_q], dk[at_k]);
-                            dv[at_k] = fmaf(save[j] * mask(a, h, base + i, j), g[d], dv[at_k]);
-                        }
-                        if (d_terms != NULL)
-                            d_terms[(base + j) * a->heads + h] += ds[j];
-                        if (d_bias != NULL)
-                            d_bias[bias_at(a, h, pos[base + i], pos[base + j])] += ds[j];
-                    }
-                    if (d_slopes != NULL)
-                        slopes_bwd(d_slopes + base * 2 * a->heads, ds, a, pos + base, i, keys, h);
-                    if (a->keys != NULL)
-                        relative_bwd(dq + (size_t)i * w, d_keys, ds, q + (size_t)i * w, a, pos + base, i,
-                                     keys);
-                    if (a->mix != NULL)
-                        mix_bwd(ds, a, pos, base, base + i, keys, h);
+/* The gradients of slopes from ds, the query's dS of head h: its own, and its part of those of the keys.
+ */
+static void slopes_bwd(float *d_slopes, const float *ds, const struct pw_attn *a, const int *pos, int i,
+                       int keys, int h)
+{
+    int H = a->heads;
+    float lane[16] = {0};
+    for (int j = 0; j < keys; j++) {
+        float apart = (float)(pos[j] - pos[i]), *key = d_slopes + j * 2 * H + H + h;
+        lane[j % 16] = fmaf(ds[j], apart, lane[j % 16]);
+        *key = fmaf(ds[j], apart, *key);
+    }
+    d_slopes[i * 2 * H + h] = plain_tree(lane);
+}
+
+void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, float *d_terms,
+                          const float *dz, const float *z, const float *qkv, const float *save,
+                          const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
+{
+    if (ref_is_wide(a)) {
+        ref_wide_bwd(&ref_plain, dqkv, d_bias, d_terms, dz, qkv, save, a, pos, s);
+        return;
+    }
+    (void)c;
+    (void)z;
+    int D = a->head_width, C = a->heads * D;
+    size_t w = 3 * (size_t)C, slopes = maps_floats(a->heads, s->start, s->n);
+    float *rows = ref_turned(qkv, a, pos, s->start[s->n]);
+    memset(dqkv, 0, (size_t)s->start[s->n] * w * sizeof *dqkv);
+    for (int i = 0; d_terms != NULL && i < s->start[s->n] * a->heads; i++)
+        d_terms[i] = 0.0f;
+    float *d_slopes = a->made != NULL ? a->made->d_slopes : NULL;
+    for (int i = 0; d_slopes != NULL && i < s->start[s->n] * 2 * a->heads; i++)
+        d_slopes[i] = 0.0f;
+    for (int n = 0; n < s->n; n++) {
+        int base = s->start[n], T = s->start[n + 1] - base, ld = (T + 15) / 16 * 16;
+        size_t more = (size_t)a->scan.n + 1;
+        float *ds = malloc((size_t)ld * sizeof *ds), *u = malloc((size_t)T * more * sizeof *u);
+        for (int h = 0; h < a->heads; h++) {
+            const float *q = rows + (size_t)base * w + h * D, *k = q + C, *v = k + C;
+            float *dq = dqkv + (size_t)base * w + h * D, *dk = dq + C, *dv = dk + C;
+            for (int i = 0; i < T; i++, save += ld) {
+                int keys = a->causal ? i + 1 : T;
+                const float *g = dz + (size_t)(base + i) * (size_t)C + h * D;
+                float lane[16] = {0};
+                for (int j = 0; j < keys; j++) {
+                    float dp = 0.0f;
+                    for (int d = 0; d < D; d++)
+                        dp = fmaf(g[d], v[(size_t)j * w + d], dp);
+                    float keep = mask(a, h, base + i, j);
+                    ds[j] = keep > 0.0f ? dp * keep : 0.0f; /* never -0 */
+                    lane[j % 16] = fmaf(save[j], ds[j], lane[j % 16]);
                 }
-                for (int i = 0; i < T; i++)
+                float sum = plain_tree(lane);
+                for (int j = 0; j < keys && a->scan.kind != PW_SCAN_STICK; j++)
+                    ds[j] = save[j] * (ds[j] - sum);
+                if (a->scan.kind == PW_SCAN_STICK)
+                    ref_stick_bwd(ds, save, save + slopes, i);
+                if (a->scan.kind == PW_SCAN_CONTEXT)
+                    ref_context_bwd(ds, u + (size_t)i * more, save + slopes, q + (size_t)i * w, a, i);
+                for (int j = 0; j < keys; j++) {
+                    if (a->score != NULL)
+                        ds[j] *= save[slopes + (size_t)j];
                     for (int d = 0; d < D; d++) {
-                        dq[(size_t)i * w + d] *= a->scale;
-                        dk[(size_t)i * w + d] *= a->scale;
+                        size_t at_q = (size_t)i * w + d, at_k = (size_t)j * w + d;
+                        dq[at_q] = fmaf(ds[j], k[at_k], dq[at_q]);
+                        dk[at_k] = fmaf(ds[j], q[at_q], dk[at_k]);
+                        dv[at_k] = fmaf(save[j] * mask(a, h, base + i, j), g[d], dv[at_k]);
                     }
-                for (int i = 0; a->scan.kind == PW_SCAN_CONTEXT && i < T; i++)
-                    columns_bwd(dq + (size_t)i * w, d_keys, u + (size_t)i * more, q + (size_t)i * w, a);
+                    if (d_terms != NULL)
+                        d_terms[(base + j) * a->heads + h] += ds[j];
+                    if (d_bias != NULL)
+                        d_bias[bias_at(a, h, pos[base + i], pos[base + j])] += ds[j];
+                }
+                if (d_slopes != NULL)
+                    slopes_bwd(d_slopes + base * 2 * a->heads, ds, a, pos + base, i, keys, h);
+                if (a->keys != NULL)
+                    relative_bwd(dq + (size_t)i * w, d_keys, ds, q + (size_t)i * w, a, pos + base, i, keys);
+                if (a->mix != NULL)
+                    mix_bwd(ds, a, pos, base, base + i, keys, h);
             }
-            free(ds);
-            free(u);
+            for (int i = 0; i < T; i++)
+                for (int d = 0; d < D; d++) {
+                    dq[(size_t)i * w + d] *= a->scale;
+                    dk[(size_t)i * w + d] *= a->scale;
+                }
+            for (int i = 0; a->scan.kind == PW_SCAN_CONTEXT && i < T; i++)
+                columns_bwd(dq + (size_t)i * w, d_keys, u + (size_t)i * more, q + (size_t)i * w, a);
         }
-        for (int i = 0; d_terms != NULL && i < s->start[s->n] * a->heads; i++)
-            d_terms[i] = 0.0f - d_terms[i];
-        if (a->turn != NULL && !a->turn->learned)
-            ref_turn(dqkv, a->turn, pos, true, a->heads, D, s->start[s->n]);
-        free(rows);
+        free(ds);
+        free(u);
     }
+    for (int i = 0; d_terms != NULL && i < s->start[s->n] * a->heads; i++)
+        d_terms[i] = 0.0f - d_terms[i];
+    if (a->turn != NULL && !a->turn->learned)
+        ref_turn(dqkv, a->turn, pos, true, a->heads, D, s->start[s->n]);
+    free(rows);
+}

@@ -6,8 +6,8 @@
 #include <math.h>
 
 enum { SEQS = 3, P = 70 };
-/* Added to scores; TERMS and SLOPES without a function of them. */
-enum part { NO_PART, TERMS, SLOPES, MIX };
+/* Added to scores; TERMS, SLOPES and WIDE (in place of q and k) without a function of them. */
+enum part { NO_PART, TERMS, SLOPES, MIX, WIDE };
 
 /* Half of the cases have relative keys. Their reach is below or above the lengths of sequences. */
 static bool relative_keys(struct ref_call *r, struct pw_attn *a)
@@ -66,7 +66,7 @@ static const struct pw_mix *mixed(struct ref_call *r, struct pw_mix *x, int H, i
 
 static void attention(struct ref_call *r, int H, int D, enum part part)
 {
-    bool termed = part == TERMS, sloped = part == SLOPES;
+    bool termed = part == TERMS, sloped = part == SLOPES, wide = part == WIDE;
     int start[SEQS + 1] = {0};
     size_t n_maps = 0;
     for (int i = 0; i < SEQS; i++) {
@@ -105,21 +105,25 @@ static void attention(struct ref_call *r, int H, int D, enum part part)
     float *z = ref_output(r, nz), *scores = ref_output(r, n_maps);
     struct pw_maps maps = {.scores = ref_output(r, n_maps), .probs = ref_output(r, n_maps)};
     float *dqkv = ref_output(r, nq), *db = ref_output(r, nb);
-    a.score = part == TERMS || part == SLOPES ? NULL : score_function(r);
+    a.score = part == NO_PART || part == MIX ? score_function(r) : NULL;
     a.terms = termed ? ref_input(r, (size_t)(R * H), 3.0f) : NULL;
     float *d_terms = termed ? ref_output(r, (size_t)(R * H)) : NULL;
+    int E = wide ? PICK(&r->s, D, 2 * D, D + 3) : 0;
     struct pw_made made = {sloped ? ref_input(r, (size_t)(R * 2 * H), 0.2f) : NULL,
-                           sloped ? ref_output(r, (size_t)(R * 2 * H)) : NULL};
-    a.made = sloped ? &made : NULL;
+                           sloped ? ref_output(r, (size_t)(R * 2 * H)) : NULL,
+                           wide ? ref_input(r, (size_t)(R * 2 * H * E), 1.0f) : NULL,
+                           wide ? ref_output(r, (size_t)(R * 2 * H * E)) : NULL, E};
+    a.made = sloped || wide ? &made : NULL;
     struct pw_mix mix;
     a.mix = part == MIX ? mixed(r, &mix, H, R) : NULL;
     float *save = ref_own(r, r->ops->attn_save_floats(&a, start, SEQS));
     a.drop = masked ? &drop : NULL;
-    bool keyed = relative_keys(r, &a);
+    bool keyed = relative_keys(r, &a) && !wide;
+    a.keys = keyed ? a.keys : NULL;
     struct pw_turn turn;
     float *dk = ref_output(r, (size_t)(pw_key_rows(&a) * D));
     bool by_id = biased || keyed || a.score != NULL || sloped || a.mix != NULL;
-    pos = turns(r, &a, &turn) || by_id ? pos : NULL;
+    pos = (!wide && turns(r, &a, &turn)) || by_id ? pos : NULL;
     r->ops->scores(r->c, scores, qkv, &a, pos, &seqs);
     if (ref_next(&r->s) % 2)
         maps.scores = NULL;
@@ -143,7 +147,7 @@ void ref_case_attention_wide(struct ref_call *r)
 /* One sequence, in pieces. */
 static void cached(struct ref_call *r, int H, int D, enum part part)
 {
-    bool termed = part == TERMS, sloped = part == SLOPES;
+    bool termed = part == TERMS, sloped = part == SLOPES, wide = part == WIDE;
     int C = H * D;
     int n = PICK(&r->s, 1, 2, 7, 15, 16, 17, 20, 33, 48, 65), cap = n + PICK(&r->s, 0, 1, 5, 16, 40);
     int order[65];
@@ -171,19 +175,22 @@ static void cached(struct ref_call *r, int H, int D, enum part part)
                         NULL,
                         {PW_SCAN_NONE, NULL, 0}};
     struct pw_turn turn;
-    a.score = part == TERMS || part == SLOPES ? NULL : score_function(r);
+    a.score = part == NO_PART || part == MIX ? score_function(r) : NULL;
     a.terms = termed ? ref_input(r, (size_t)(n * H), 3.0f) : NULL;
-    struct pw_made made = {sloped ? ref_input(r, (size_t)(n * 2 * H), 0.2f) : NULL, NULL};
-    a.made = sloped ? &made : NULL;
+    int E = wide ? PICK(&r->s, D, 2 * D, D + 3) : D;
+    float *made_wide = wide ? ref_input(r, (size_t)(n * 2 * H * E), 1.0f) : NULL;
+    struct pw_made made = {sloped ? ref_input(r, (size_t)(n * 2 * H), 0.2f) : NULL, NULL, NULL, NULL, E};
+    a.made = sloped || wide ? &made : NULL;
     struct pw_mix mix;
     a.mix = part == MIX ? mixed(r, &mix, H, n) : NULL;
     const float *weights = part == MIX ? mix.weights : NULL;
     bool by_id = biased || a.score != NULL || sloped || a.mix != NULL;
-    pos = relative_keys(r, &a) || turns(r, &a, &turn) || by_id ? pos : NULL;
-    float *z = ref_output(r, nz), *cache = ref_own(r, r->ops->attn_cache_floats(H, D, cap));
+    pos = (!wide && (relative_keys(r, &a) || turns(r, &a, &turn))) || by_id ? pos : NULL;
+    float *z = ref_output(r, nz), *cache = ref_own(r, r->ops->attn_cache_floats(H, E, cap));
     for (int t = 0, R; t < n; t += R) {
         R = causal ? PICK(&r->s, 1, 1, 2, 17, n) : n;
         R = R < n - t ? R : n - t;
+        made.wide = wide ? made_wide + t * 2 * H * E : NULL;
         if (part == MIX)
             mix.weights = weights + t * H * mix.mixes;
         r->ops->attention_cached(r->c, z + t * C, cache, qkv + t * 3 * C, &a, pos, cap, t, R);
@@ -323,6 +330,18 @@ void ref_case_context(struct ref_call *r)
 void ref_case_cached_context(struct ref_call *r)
 {
     cached_scan(r, PW_SCAN_CONTEXT);
+}
+
+void ref_case_attention_made(struct ref_call *r)
+{
+    int H = PICK(&r->s, 1, 2, 3, 8), D = PICK(&r->s, 1, 4, 8, 16, 20, 33);
+    attention(r, H, D, WIDE);
+}
+
+void ref_case_cached_made(struct ref_call *r)
+{
+    int H = PICK(&r->s, 1, 2, 3, 8), D = PICK(&r->s, 1, 4, 8, 16, 20, 80);
+    cached(r, H, D, WIDE);
 }
 
 /* Numbers on both sides of 0, some of which are so large that the exp is 0. */

@@ -60,6 +60,10 @@ void ref_double_terms_bwd(struct pw_ctx *c, float *dg, const float *dy, const fl
 void ref_double_slopes_fwd(struct pw_ctx *c, float *y, const float *qkv, const struct pw_slopes *s, int R);
 void ref_double_slopes_bwd(struct pw_ctx *c, float *dqkv, const struct pw_slopes_grad *d, const float *dy,
                            const float *qkv, const struct pw_slopes *s, int R);
+void ref_double_polar_fwd(struct pw_ctx *c, float *y, const float *qkv, const struct pw_polar *p,
+                          const int *pos, int R);
+void ref_double_polar_bwd(struct pw_ctx *c, float *dqkv, float *d_phase, const float *dy, const float *qkv,
+                          const struct pw_polar *p, const int *pos, int R);
 void ref_double_fire_fwd(struct pw_ctx *c, float *bias, const float *param, const struct pw_fire *f, int H,
                          int P);
 void ref_double_fire_bwd(struct pw_ctx *c, float *d_param, float *d_bias, const float *param,

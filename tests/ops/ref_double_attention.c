@@ -1,6 +1,7 @@
 /* ref_double_attention.c - reference for values: attention in double precision, from its definition. */
 #include "kernels/score.h"
 #include "tests/ops/ref_double.h"
+#include "tests/ops/ref_wide.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -179,6 +180,10 @@ static double mask(const struct pw_attn *a, int h, int row, int col)
 void ref_double_scores(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a,
                        const int *pos, const struct pw_seqs *s)
 {
+    if (ref_is_wide(a)) {
+        ref_wide_scores(&ref_double, out, qkv, a, pos, s);
+        return;
+    }
     float *rows = turned(qkv, a, pos, s->start[s->n]);
     (void)c;
     for (int n = 0; n < s->n; n++)
@@ -231,6 +236,10 @@ void ref_double_attention_fwd(struct pw_ctx *c, float *z, float *save, const str
                               const float *qkv, const struct pw_attn *a, const int *pos,
                               const struct pw_seqs *s)
 {
+    if (ref_is_wide(a)) {
+        ref_wide_fwd(&ref_double, z, save, maps, qkv, a, pos, s);
+        return;
+    }
     float *rows = turned(qkv, a, pos, s->start[s->n]);
     if (maps != NULL && maps->scores != NULL)
         ref_double_scores(c, maps->scores, qkv, a, pos, s);
@@ -247,6 +256,10 @@ size_t ref_double_cache_floats(int H, int D, int cap)
 void ref_double_attention_cached(struct pw_ctx *c, float *z, float *cache, const float *qkv,
                                  const struct pw_attn *a, const int *pos, int cap, int T, int R)
 {
+    if (ref_is_wide(a)) {
+        ref_wide_cached(&ref_double, z, cache, qkv, a, pos, cap, T, R);
+        return;
+    }
     int C = a->heads * a->head_width, start[] = {0, T + R};
     struct pw_seqs whole = {1, start, T + R, T + R};
     float *all = malloc((size_t)((T + R) * C) * sizeof *all);
@@ -296,6 +309,10 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, floa
                               const float *dz, const float *z, const float *qkv, const float *save,
                               const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
 {
+    if (ref_is_wide(a)) {
+        ref_wide_bwd(&ref_double, dqkv, d_bias, d_terms, dz, qkv, save, a, pos, s);
+        return;
+    }
     int D = a->head_width, C = a->heads * D, w = 3 * C;
     size_t entries = (size_t)a->heads * pw_bias_entries(a->dense, a->table);
     double *db = ref_room(entries + 1), *dkeys = ref_room((2 * (size_t)a->reach + 1) * D);

@@ -231,6 +231,7 @@ const struct pw_command pw_cmd_pe = {
         "  grape      gate= omega=            a linear bias, with slopes that query and key make\n"
         "  stickbreaking                      each key takes a share of what later keys leave; no softmax\n"
         "  cope       npos=                   a learned part of the score by the number of gated keys\n"
+        "  pope       base=                   content makes the lengths of entries, position their angles\n"
         "  expr FORMULA                       your own, to the end of the line; quotes around it, ' or \",\n"
         "                                     protect ';': pe expr 'm = slopes()[h]; bias = -m * d'\n"
         "The two lines before fox need the length of the whole sequence, which leaks it in causal training. "

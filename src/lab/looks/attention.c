@@ -35,7 +35,7 @@ static int mean_stream(struct pw_lab *lab, const struct pw_replica *arm, float *
         struct pw_samples *s = &lab->scratch;
         pw_samples_fill(s, &lab->tasks, lab->seed, PW_SPLIT_VALID, (uint64_t)k, 1, 0, 0);
         /* of the forward pass only */
-        double most = MEAN_FLOPS / ((double)pw_model_flops(&arm->cfg, &s->b) / 3.0);
+        double most = MEAN_FLOPS / ((double)pw_model_flops(&arm->cfg, arm->pe.pe, &s->b) / 3.0);
         if (k == 0 && most < samples)
             samples = most > MEAN_LEAST ? (int)most : MEAN_LEAST;
         int rows = s->b.n_rows;
@@ -247,7 +247,7 @@ enum pw_code pw_lab_emit_attention(struct pw_lab *lab, const struct pw_replica *
     a->asked = asked;
     a->sees_all = !arm->cfg.causal;
     a->adds = uses & PW_PE_ADDED;
-    a->rotates = uses & PW_PE_ROTATION;
+    a->rotates = uses & (PW_PE_ROTATION | PW_PE_POLAR);
     a->biases = uses & (PW_PE_BIASES | PW_PE_KEYS | PW_PE_SLOPES | PW_PE_MIXES) ||
                 arm->pe.pe->scan == PW_SCAN_CONTEXT;
     a->rests = arm->pe.pe->scan == PW_SCAN_STICK;

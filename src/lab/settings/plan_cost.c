@@ -21,13 +21,13 @@ static const unsigned char *classes_of(const struct pw_taskset *set)
 }
 
 static double mean_operations(const struct pw_lab *lab, const struct pw_taskset *set,
-                              const struct pw_config *cfg, int batch)
+                              const struct pw_config *cfg, const struct pw_pe *pe, int batch)
 {
     struct pw_samples s = {0};
     double sum = 0.0;
     for (int i = 0; i < BATCHES; i++) {
         pw_samples_fill(&s, set, lab->seed, PW_SPLIT_TRAIN, (uint64_t)i * (uint64_t)batch, batch, 0, 0);
-        sum += (double)pw_model_flops(cfg, &s.b);
+        sum += (double)pw_model_flops(cfg, pe, &s.b);
     }
     pw_samples_fini(&s);
     return sum / BATCHES;
@@ -71,7 +71,7 @@ enum pw_code pw_lab_plan_cost(const struct pw_lab *lab, const struct pw_plan *pl
     if (code == PW_OK)
         code = count_parameters(&cfg, &use, &cost->parameters, err);
     if (code == PW_OK) {
-        cost->operations = mean_operations(lab, &set, &cfg, optim.batch);
+        cost->operations = mean_operations(lab, &set, &cfg, use.pe, optim.batch);
         cost->bytes = (double)pw_model_bytes(lab->ops, &cfg, &use, optim.batch, 1, set.max_tokens);
         cost->steps = optim.steps;
     }

@@ -105,7 +105,7 @@ enum pw_code pw_lab_step_ahead(struct pw_lab *lab, struct pw_replica *a, struct 
             return code;
         if (code != PW_OK)
             break; /* if it fails again, it is reported in its turn */
-        a->ahead_flops[step % PW_FLIGHTS] = pw_model_flops(&a->cfg, b);
+        a->ahead_flops[step % PW_FLIGHTS] = pw_model_flops(&a->cfg, a->pe.pe, b);
     }
     enum pw_code code = pw_model_finish(a->model, r, err);
     if (code != PW_OK)

@@ -38,7 +38,7 @@ static int64_t budget_goal(struct pw_lab *lab, const struct pw_replica *a)
     int64_t steps = a->step - a->flops_from;
     double left = a->until_value - (double)a->flops;
     double each = steps > 0 ? (double)a->flops / (double)steps
-                            : (double)pw_model_flops(&a->cfg, pw_lab_batch(lab, a, a->step));
+                            : (double)pw_model_flops(&a->cfg, a->pe.pe, pw_lab_batch(lab, a, a->step));
     double more = left > 0.0 ? ceil(left / each) : 0.0;
     return a->step + (more < 1e15 ? (int64_t)more : (int64_t)1e15);
 }
