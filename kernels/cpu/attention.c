@@ -204,7 +204,7 @@ struct fwd {
     struct pw_context places; /* likewise */
     const struct pw_ctx *all; /* the worker of the first room */
     float *rooms;
-    /* Floats of a worker's room, which begins with the keys; and the places of its other parts: values,
+    /* Floats of a worker's room, which begins with the keys. Then the places of its other parts: values,
      * probabilities of a block, dropped ones, the block's scores, keys and scores of the content, relative
      * products, contextual positions, the mix, and the bias. */
     size_t room, values, block, dropped, scores, content_keys, content, relative, context, mix, bias;
