@@ -254,7 +254,7 @@ static struct pw_attn scanned(struct ref_call *r, int H, int D, enum pw_scan_kin
                         .scale = 1.0f / sqrtf((float)D),
                         .causal = true,
                         .table = P,
-                        .scan = {kind}};
+                        .scan = {.kind = kind}};
     if (ref_next(&r->s) % 4 == 0)
         a.scale = kind == PW_SCAN_STICK ? 3.0f : 1.0f;
     if (kind == PW_SCAN_CONTEXT) { /* fewer positions than keys, and more */
