@@ -58,9 +58,6 @@ enum pw_code pw_gates_init(struct pw_model *m, struct pw_err *err)
 
     if (G == 0)
         return PW_OK;
-    if (has_mix(m) && !m->ops->mixes)
-        return pw_fail(err, PW_EUSER, "%s: backend %s can't compute it; use 'backend cpu'", m->pe.pe->name,
-                       m->ops->name);
     m->gates = calloc(L, sizeof *m->gates);
     if (floats > 0)
         m->gate_pack = m->ops->alloc(m->be, floats * sizeof *m->gate_pack);

@@ -54,6 +54,14 @@ void pw_model_draw(struct pw_model *m, int first, uint64_t seed)
         m->ops->upload(m->be, m->p + begin, d.to + begin, (m->lay.size - begin) * sizeof(float));
 }
 
+/* Does this table have the operations of all uses of an encoding? */
+static bool computes(const struct pw_backend_ops *ops, unsigned uses)
+{
+    return ((uses & PW_PE_SLOPES) == 0 || ops->slopes_fwd != NULL) &&
+           ((uses & PW_PE_MIXES) == 0 || ops->mixes) && ((uses & PW_PE_SCAN) == 0 || ops->scans) &&
+           ((uses & PW_PE_POLAR) == 0 || ops->polar_fwd != NULL);
+}
+
 static enum pw_code init(struct pw_model *m, bool packed, struct pw_err *err)
 {
     enum pw_code code = pw_config_check(&m->cfg, err);
@@ -61,15 +69,9 @@ static enum pw_code init(struct pw_model *m, bool packed, struct pw_err *err)
     if (code == PW_OK && m->ops->widest_head > 0 && m->cfg.head_width > m->ops->widest_head)
         return pw_fail(err, PW_EUSER, "head_width=%d: %s allows 1..%d, the cpu any", m->cfg.head_width,
                        m->ops->name, m->ops->widest_head);
-    if (code == PW_OK && pw_has_slopes(m) && m->ops->slopes_fwd == NULL)
-        return pw_fail(err, PW_EUSER, "%s: the backend %s cannot compute it; use the cpu", m->pe.pe->name,
+    if (code == PW_OK && !computes(m->ops, m->pe.pe->uses))
+        return pw_fail(err, PW_EUSER, "%s: backend %s can't compute it; use 'backend cpu'", m->pe.pe->name,
                        m->ops->name);
-    if (code == PW_OK && !m->ops->scans && (m->pe.pe->uses & PW_PE_SCAN) != 0)
-        return pw_fail(err, PW_EUSER, "%s: %s has no scans over keys; use 'backend cpu'", m->pe.pe->name,
-                       m->ops->name);
-    if (code == PW_OK && pw_is_polar(m) && m->ops->polar_fwd == NULL)
-        return pw_fail(err, PW_EUSER, "pe %s: the backend %s cannot compute it; use the cpu ('backend cpu')",
-                       m->pe.pe->name, m->ops->name);
     if (code == PW_OK)
         code = pw_pe_check(&m->pe, &m->cfg, err);
     if (code == PW_OK)

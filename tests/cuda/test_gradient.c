@@ -93,6 +93,9 @@ static float *gradient(struct pw_model *m, const struct pw_batch *b, double *los
     return grad;
 }
 
+/* Uses of encodings that no table of cuda computes. */
+enum { refused = PW_PE_MIXES | PW_PE_POLAR | PW_PE_SCAN };
+
 static void compare(struct toy *toys, const char *options, const char *pe)
 {
     struct pw_batch *b = toy_batch(5, 9, 1, 12, VOCAB);
@@ -131,7 +134,7 @@ static void test_gradients(void **state)
                          open_device("fast", "bf16"), toy_open(1)};
     (void)state;
     for (int i = 0; pw_pes[i] != NULL; i++)
-        if ((pw_pes[i]->uses & (PW_PE_MIXES | PW_PE_POLAR | PW_PE_SCAN)) == 0) /* the device refuses these */
+        if ((pw_pes[i]->uses & refused) == 0)
             compare(toys, SMALL, pw_pes[i]->name);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         compare(toys, others[i].options, others[i].pe);
@@ -148,23 +151,32 @@ static void test_gradients(void **state)
         toy_close(&toys[i]);
 }
 
-/* No table of cuda has the polar form: a model with it is refused before it has memory on the device. */
-static void test_no_polar_form(void **state)
+/* No table of cuda has operations for these: a model is refused before it has memory on the device. */
+static void test_refused(void **state)
 {
     static const char *const modes[][2] = {{"ref", NULL}, {"fast", "bf16"}};
+    int n = 0;
     (void)state;
     for (int i = 0; i < 2; i++) {
         struct toy t = open_device(modes[i][0], modes[i][1]);
         struct pw_config cfg = toy_config(SMALL, VOCAB);
-        struct pw_pe_use_opts pe = toy_pe("pope", &cfg);
-        struct pw_model *m = NULL;
-        struct pw_err err = {0};
-        assert_int_equal(pw_model_create(&m, t.ops, t.be, &cfg, &pe, 1, &err), PW_EUSER);
-        assert_string_equal(err.msg,
-                            "pe pope: the backend cuda cannot compute it; use the cpu ('backend cpu')");
-        assert_null(m);
+        for (int k = 0; pw_pes[k] != NULL; k++) {
+            struct pw_pe_use_opts pe = toy_pe(pw_pes[k]->name, &cfg);
+            struct pw_model *m = NULL;
+            struct pw_err err = {0};
+            char expected[128];
+            if ((pw_pes[k]->uses & refused) == 0)
+                continue;
+            snprintf(expected, sizeof expected, "%s: backend cuda can't compute it; use 'backend cpu'",
+                     pw_pes[k]->name);
+            assert_int_equal(pw_model_create(&m, t.ops, t.be, &cfg, &pe, 1, &err), PW_EUSER);
+            assert_string_equal(err.msg, expected);
+            assert_null(m);
+            n++;
+        }
         toy_close(&t);
     }
+    assert_int_equal(n, 2 * 4); /* inkling, stickbreaking, cope, pope */
 }
 
 /* Mode ref has the cpu's bits: gradients, and scores and probabilities of an inspection. */
@@ -242,7 +254,7 @@ static void test_families(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_polar_form), cmocka_unit_test(test_gradients),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_refused), cmocka_unit_test(test_gradients),
                                        cmocka_unit_test(test_formulas), cmocka_unit_test(test_families)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
