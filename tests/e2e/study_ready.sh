@@ -20,10 +20,10 @@ PLACE=$XDG_STATE_HOME/pewter/studies
 
 # ---- each ready study is made at both scales: pewter accepts its lines
 check "the list" study ready
-[ "$(wc -l <out)" -eq 4 ] || check "three studies and a line about them" false
-for name in figure4 scratchpads table; do
+[ "$(wc -l <out)" -eq 5 ] || check "four studies and a line about them" false
+for name in content figure4 scratchpads table; do
     study ready
-    said "^$name +[A-Z].*[?] \(Kazemnejad et al"
+    said "^$name +[A-Z].*[?] \([A-Z][a-z]+ et al"
     for scale in toy paper; do
         check "$name at scale $scale" study new "$name-$scale" "ready=$name" "scale=$scale"
         if grep -Eq '^(toy|paper):' "$PLACE/$name-$scale/study.txt"; then
@@ -33,7 +33,7 @@ for name in figure4 scratchpads table; do
 done
 study new defaults ready=table
 check "toy is the default" cmp -s "$PLACE/defaults/study.txt" "$PLACE/table-toy/study.txt"
-refuse "no ready study 'tabel'; there are figure4, scratchpads, table" new x ready=tabel
+refuse "no ready study 'tabel'; there are content, figure4, scratchpads, table" new x ready=tabel
 refuse 'scale=papr: allowed are toy|paper' new x ready=table scale=papr
 refuse 'ready=table has a text; remove' new x ready=table 'race none'
 refuse "no scale 'tyo'; allowed are toy and paper" new x 'race none; tyo: task sort'
