@@ -53,4 +53,39 @@ class Cope(nn.Module):
         return (scores + bias).softmax(-1) @ v
 
 
-SCHEMES = {"fox": Fox, "stickbreaking": StickBreaking, "cope": Cope}
+class Inkling(nn.Module):
+    """Thinking Machines 2026: each token and head mixes a bias from a bank of curves by distance."""
+    def __init__(self, o, given):
+        super().__init__()
+        self.mixes, reach, n = int(given.get("mixes", 4)), int(given.get("reach", 32)), o["positions"]
+        self.r_proj = nn.Linear(o["width"], o["heads"] * self.mixes, bias=False)
+        self.bank = nn.Parameter(0.02 * torch.randn(self.mixes, reach))
+        distance = torch.arange(n)[:, None] - torch.arange(n)[None, :]
+        self.register_buffer("near", (distance >= 0) & (distance < reach))
+        self.register_buffer("distance", distance.clamp(0, reach - 1))
+
+    def forward(self, x, q, k, v, mask, scale):
+        r = self.r_proj(x).unflatten(-1, (-1, self.mixes)).transpose(1, 2)
+        curves = (r @ self.bank).gather(-1, self.distance.expand(*q.shape[:2], -1, -1))
+        bias = torch.where(self.near, curves, 0) + mask
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=bias, scale=scale)
+
+
+class Pope(nn.Module):
+    """Gopalakrishnan et al. 2025: the softplus of an entry is a length, its angle is that of the position."""
+    def __init__(self, o, given):
+        super().__init__()
+        D, n = o["width"] // o["heads"], o["positions"]
+        self.learned_bias = nn.Parameter(torch.zeros(o["heads"], D))
+        angle = torch.arange(n)[:, None] * given.get("base", 1e4) ** (-torch.arange(D) / D)
+        self.register_buffer("angle", angle)
+
+    def forward(self, x, q, k, v, mask, scale):
+        phase = self.angle + self.learned_bias.clamp(-2 * torch.pi, 0)[:, None]
+        q, k = F.softplus(q), F.softplus(k)
+        q = torch.cat((q * self.angle.cos(), q * self.angle.sin()), -1)
+        k = torch.cat((k * phase.cos(), k * phase.sin()), -1)
+        return F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=scale)
+
+
+SCHEMES = {"fox": Fox, "inkling": Inkling, "stickbreaking": StickBreaking, "cope": Cope, "pope": Pope}
