@@ -202,7 +202,8 @@ static enum pw_code add_sample_of(struct measure *w, const int *tokens, int T, s
         in.bias = w->by_token, in.each = before_layer, in.arg = w;
     float *q = w->q, *key = w->key;
     size_t square = (size_t)cfg->heads * T * T, most = (size_t)cfg->layers * square;
-    bool reads = w->pe->pe->uses & PW_PE_CONTENT; /* its part of a score needs the tokens */
+    /* Its part of a score needs the tokens, and can't be separated from the content. */
+    bool reads = (w->pe->pe->uses & PW_PE_CONTENT) != 0 && w->by_token == NULL;
     float *scores = reads && most <= MOST_SCORES ? malloc(most * sizeof *scores) : NULL;
     in.score = scores;
     pw_model_ids(w->m, tokens, T, w->ids);

@@ -101,7 +101,7 @@ static void test_ready(void **state)
     assert_true(s.keep_weights);
     pw_study_fini(&s);
     assert_int_equal(pw_study_ready_find(&r, "tabel", &err), PW_EUSER);
-    assert_string_equal(err.msg, "no ready study 'tabel'; there are figure4, scratchpads, table");
+    assert_string_equal(err.msg, "no ready study 'tabel'; there are content, figure4, scratchpads, table");
 }
 
 int main(void)
