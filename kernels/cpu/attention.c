@@ -168,7 +168,7 @@ void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct 
                 m = pw_attn_least(rows, hd.T - i);
                 int seen = pw_to_16(pw_keys_before(&hd, i + m));
                 const float *q = hd.q + (size_t)i * hd.qw;
-                pw_attn_product(m, seen, E, q, hd.qw, 1, kt, (size_t)hd.Tp, t, (size_t)hd.Tp);
+                pw_product(m, seen, E, q, hd.qw, 1, kt, (size_t)hd.Tp, t, (size_t)hd.Tp, false);
                 if (a->keys != NULL)
                     PW_OP(relative_add)(&x, &hd, t, q, i, m);
                 if (a->mix != NULL)
@@ -240,7 +240,7 @@ static void tell_rows(const struct fwd *f, const struct pw_head *hd, float *room
         float *content = room + f->content, max[PW_BLOCK];
         struct pw_head plain = plain_head(f, hd->h);
         const float *q = plain.q + (size_t)i * plain.qw;
-        pw_attn_product(m, seen, plain.E, q, plain.qw, 1, room + f->content_keys, Tp, content, Tp);
+        pw_product(m, seen, plain.E, q, plain.qw, 1, room + f->content_keys, Tp, content, Tp, false);
         score_block(&plain, content, NULL, NULL, max, i, m, seen);
         rows.content = content;
     }
@@ -277,7 +277,7 @@ static void fwd_head(struct pw_ctx *c, void *arg, int h)
         int seen = pw_keys_before(&hd, i + m), cols = pw_to_16(seen);
         const float *q = hd.q + (size_t)i * hd.qw;
         float *p = save != NULL ? save + (size_t)i * Tp : kt + f->block;
-        pw_attn_product(m, cols, hd.E, q, hd.qw, 1, kt, Tp, p, Tp);
+        pw_product(m, cols, hd.E, q, hd.qw, 1, kt, Tp, p, Tp, false);
         if (a->keys != NULL)
             PW_OP(relative_add)(&x, &hd, p, q, i, m);
         if (a->mix != NULL)
@@ -300,7 +300,7 @@ static void fwd_head(struct pw_ctx *c, void *arg, int h)
             pw_attn_drop_block(&hd, d, p, i, m);
             p = d;
         }
-        pw_attn_product(m, D, seen, p, Tp, 1, v, Dp, z + (size_t)i * C, C);
+        pw_product(m, D, seen, p, Tp, 1, v, Dp, z + (size_t)i * C, C, false);
     }
 }
 
@@ -421,7 +421,7 @@ static void cached_head(struct pw_ctx *c, void *arg, int h)
         m = pw_attn_least(rows, R - i);
         int seen = pw_keys_before(&hd, T + i + m), cols = pw_to_16(seen);
         const float *q = hd.q + (size_t)i * hd.qw;
-        pw_attn_product(m, cols, E, q, hd.qw, 1, kt, ld, p, Tp);
+        pw_product(m, cols, E, q, hd.qw, 1, kt, ld, p, Tp, false);
         if (a->keys != NULL)
             PW_OP(relative_add)(&x, &hd, p, q, T + i, m);
         if (a->mix != NULL)
@@ -430,7 +430,7 @@ static void cached_head(struct pw_ctx *c, void *arg, int h)
         if (a->scan.kind == PW_SCAN_CONTEXT)
             PW_OP(context_add)(&places, &hd, p, NULL, max, q, T + i, m, cols);
         weights_block(&hd, p, NULL, max, T + i, m, cols);
-        pw_attn_product(m, D, seen, p, Tp, 1, v, Dp, z + (size_t)i * C, C);
+        pw_product(m, D, seen, p, Tp, 1, v, Dp, z + (size_t)i * C, C, false);
     }
 }
 

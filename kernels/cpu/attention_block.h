@@ -46,14 +46,6 @@ static inline const float *pw_attn_turned_seq(float *room, const float *qkv, con
     return PW_OP(turned)(room, qkv + (size_t)base * (size_t)w, a, pos, base, s->start[n + 1] - base);
 }
 
-/* c [m,n], with rows ldc apart, over panels of 32 columns. */
-static inline void pw_attn_product(int m, int n, int K, const float *a, size_t ras, size_t cas,
-                                   const float *b, size_t bs, float *c, size_t ldc)
-{
-    for (int j = 0; j < n; j += PW_PANEL)
-        PW_OP(panel)(m, pw_attn_least(n - j, PW_PANEL), K, a, ras, cas, b + j, bs, c + j, ldc, false);
-}
-
 /* qk: the first transformed row of the sequence. */
 static inline struct pw_head pw_attn_head_of(const float *qkv, const float *qk, const struct pw_attn *a,
                                              const int *pos, const struct pw_seqs *s, int n, int h,

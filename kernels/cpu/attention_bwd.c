@@ -95,7 +95,7 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
                 m = pw_attn_least(step, hd.T - i);
                 int seen = pw_keys_before(&hd, i + m);
                 float *d = ds + (size_t)i * Tp;
-                pw_attn_product(m, pw_to_16(seen), D, g + (size_t)i * Dp, Dp, 1, vt, Tp, d, Tp);
+                pw_product(m, pw_to_16(seen), D, g + (size_t)i * Dp, Dp, 1, vt, Tp, d, Tp, false);
                 if (a->drop != NULL)
                     pw_attn_drop_block(&hd, d, d, i, m);
                 const float *pi = save + (size_t)i * Tp, *by = slope + (size_t)i * Tp;
@@ -107,7 +107,7 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
                     slope_block(&hd, d, by, i, m, pw_to_16(seen));
                 if (a->scan.kind == PW_SCAN_CONTEXT)
                     PW_OP(context_back)(&places, &hd, d, by, i, m, pw_to_16(seen));
-                pw_attn_product(m, E, seen, d, Tp, 1, k, Ep, dq + (size_t)i * qw, qw);
+                pw_product(m, E, seen, d, Tp, 1, k, Ep, dq + (size_t)i * qw, qw, false);
                 if (a->keys != NULL)
                     PW_OP(relative_dq)(&x, &hd, dq + (size_t)i * qw, d, i, m);
                 if (a->mix != NULL)
@@ -117,10 +117,10 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
                 m = pw_attn_least(step, hd.T - j);
                 int first = a->causal ? j : 0; /* first query that sees a key of this block */
                 size_t at = (size_t)first * Tp + (size_t)j;
-                pw_attn_product(m, E, hd.T - first, ds + at, 1, Tp, q + (size_t)first * Ep, Ep,
-                                dk + (size_t)j * qw, qw);
-                pw_attn_product(m, D, hd.T - first, p + at, 1, Tp, g + (size_t)first * Dp, Dp,
-                                dv + (size_t)j * w, w);
+                pw_product(m, E, hd.T - first, ds + at, 1, Tp, q + (size_t)first * Ep, Ep,
+                           dk + (size_t)j * qw, qw, false);
+                pw_product(m, D, hd.T - first, p + at, 1, Tp, g + (size_t)first * Dp, Dp, dv + (size_t)j * w,
+                           w, false);
             }
             scale_rows(dq, qw, hd.T, E, a->scale);
             scale_rows(dk, qw, hd.T, E, a->scale);

@@ -62,7 +62,7 @@ static void find_places(const struct pw_context *x, const struct pw_head *hd, co
 {
     size_t Tp = (size_t)hd->Tp, ld = (size_t)x->ld;
     v16 sum = v_zero();
-    pw_attn_product(m, x->ld, hd->a->head_width, q, hd->w, 1, x->across, ld, x->dots, ld);
+    pw_product(m, x->ld, hd->a->head_width, q, hd->w, 1, x->across, ld, x->dots, ld, false);
     for (int j = cols - LANES; j >= 0; j -= LANES) {
         v16 t[LANES];
         pw_attn_load_tile(t, gates + j, Tp, m);
@@ -176,10 +176,7 @@ void PW_OP(context_rows)(const struct pw_context *x, const struct pw_head *hd, f
 {
     size_t ld = (size_t)x->ld, Dp = (size_t)pw_to_16(hd->D);
     int n = hd->a->scan.n;
-    for (int j = 0; j < hd->D; j += PW_PANEL)
-        PW_OP(panel)
-    (hd->T, pw_attn_least(hd->D - j, PW_PANEL), n, x->sums, ld, 1, x->rows + j, Dp, dq + j, hd->w, true);
-    for (int k = 0; k < n && d_rows != NULL; k += PW_PANEL)
-        PW_OP(panel)
-    (hd->D, pw_attn_least(n - k, PW_PANEL), hd->T, q, 1, Dp, x->sums + k, ld, d_rows + k, (size_t)n, true);
+    pw_product(hd->T, hd->D, n, x->sums, ld, 1, x->rows, Dp, dq, hd->w, true);
+    if (d_rows != NULL)
+        pw_product(hd->D, n, hd->T, q, 1, Dp, x->sums, ld, d_rows, (size_t)n, true);
 }

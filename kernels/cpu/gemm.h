@@ -20,6 +20,14 @@ enum {
 void PW_OP(panel)(int m, int n, int K, const float *a, size_t ras, size_t cas, const float *b, size_t bs,
                   float *c, size_t ldc, bool add);
 
+/* The same for any n: c over panels of 32 columns. */
+static inline void pw_product(int m, int n, int K, const float *a, size_t ras, size_t cas, const float *b,
+                              size_t bs, float *c, size_t ldc, bool add)
+{
+    for (int j = 0; j < n; j += PW_PANEL)
+        PW_OP(panel)(m, n - j < PW_PANEL ? n - j : PW_PANEL, K, a, ras, cas, b + j, bs, c + j, ldc, add);
+}
+
 /* Return the number of rows of the first tile when panel() processes m > 0 rows. */
 int PW_OP(tile_rows)(int m);
 

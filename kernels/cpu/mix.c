@@ -73,14 +73,6 @@ void PW_OP(mix_room)(struct pw_mixing *x, int Tp, float *room)
     x->scaled = x->rows + PW_BLOCK * (size_t)Tp;
 }
 
-/* c [m,n], with rows ldc apart, over panels of 32 columns; add: onto the old value. */
-static void product(int m, int n, int K, const float *a, size_t ras, size_t cas, const float *b, size_t bs,
-                    float *c, size_t ldc, bool add)
-{
-    for (int j = 0; j < n; j += PW_PANEL)
-        PW_OP(panel)(m, n - j < PW_PANEL ? n - j : PW_PANEL, K, a, ras, cas, b + j, bs, c + j, ldc, add);
-}
-
 /* The first column of the reversed bank that queries before `end` read; a multiple of 16. */
 static int first_column(const struct pw_head *hd, int end)
 {
@@ -135,8 +127,8 @@ void PW_OP(mix_rows)(const struct pw_mixing *x, const struct pw_head *hd, int ro
     size_t ld = (size_t)x->ld, stride;
     const float *weights = weights_of(x, hd, x->scaled, &stride, row, i, m);
     int from = first_column(hd, i + m);
-    product(m, mix->reach - from, mix->mixes, weights, stride, 1, x->bank + from, ld, x->dots + from, ld,
-            false);
+    pw_product(m, mix->reach - from, mix->mixes, weights, stride, 1, x->bank + from, ld, x->dots + from, ld,
+               false);
     for (int r = 0; r < m; r++)
         fill_row(hd, x->rows + (size_t)r * (size_t)hd->Tp, x->dots + (size_t)r * ld, i + r, cols);
 }
@@ -167,8 +159,8 @@ void PW_OP(mix_dweights)(const struct pw_mixing *x, const struct pw_head *hd, co
     float *to = mix->d_weights + ((size_t)(hd->base + i) * (size_t)hd->a->heads + (size_t)hd->h) * M;
     for (int r = 0; r < m; r++)
         sum_by_distance(hd, sums + (size_t)r * ld, ds + (size_t)r * (size_t)hd->Tp, all, x->ld, i + r);
-    product(m, mix->mixes, mix->reach - from, sums + from, ld, 1, x->down + (size_t)from * (size_t)x->Mp,
-            (size_t)x->Mp, to, apart, false);
+    pw_product(m, mix->mixes, mix->reach - from, sums + from, ld, 1, x->down + (size_t)from * (size_t)x->Mp,
+               (size_t)x->Mp, to, apart, false);
     for (int r = 0; r < m && hd->a->turn != NULL && hd->a->turn->gain != NULL; r++)
         for (size_t k = 0; k < M; k++)
             to[(size_t)r * apart + k] *= *gain_of(hd, i + r);
@@ -180,8 +172,8 @@ void PW_OP(mix_dbank)(const struct pw_mixing *x, const struct pw_head *hd)
     size_t ld = (size_t)x->ld, stride;
     const float *weights = weights_of(x, hd, x->scaled, &stride, hd->base, 0, hd->T);
     int from = first_column(hd, hd->T);
-    product(mix->mixes, mix->reach - from, hd->T, weights, 1, stride, x->by_distance + from, ld,
-            x->bank + from, ld, true);
+    pw_product(mix->mixes, mix->reach - from, hd->T, weights, 1, stride, x->by_distance + from, ld,
+               x->bank + from, ld, true);
 }
 
 void PW_OP(mix_store_dbank)(const struct pw_mixing *x, const struct pw_attn *a)

@@ -43,14 +43,6 @@ static int between(int n, int low, int high)
     return n < low ? low : n > high ? high : n;
 }
 
-/* c [m,n], with rows ldc apart, over panels of 32 columns; add: onto the old value. */
-static void product(int m, int n, int K, const float *a, size_t ras, size_t cas, const float *b, size_t bs,
-                    float *c, size_t ldc, bool add)
-{
-    for (int j = 0; j < n; j += PW_PANEL)
-        PW_OP(panel)(m, between(n - j, 0, PW_PANEL), K, a, ras, cas, b + j, bs, c + j, ldc, add);
-}
-
 /* ---- scores */
 
 static void add_same(float *s, int from, int to, float x)
@@ -80,7 +72,7 @@ void PW_OP(relative_add)(const struct pw_relative *x, const struct pw_head *hd, 
                          int i, int m)
 {
     size_t ld = (size_t)x->ld;
-    product(m, x->rows, hd->a->head_width, q, hd->w, 1, x->across, ld, x->dots, ld, false);
+    pw_product(m, x->rows, hd->a->head_width, q, hd->w, 1, x->across, ld, x->dots, ld, false);
     for (int r = 0; r < m; r++)
         add_dots(hd, s + (size_t)r * (size_t)hd->Tp, x->dots + (size_t)r * ld, x->rows, i + r);
 }
@@ -127,7 +119,7 @@ void PW_OP(relative_dq)(const struct pw_relative *x, const struct pw_head *hd, f
             sum_in_order(hd, sums + (size_t)r * ld, ds, x->rows, i + r);
         else
             sum_any(hd, sums + (size_t)r * ld, ds, x->lanes, x->rows, i + r);
-    product(m, hd->D, x->rows, sums, ld, 1, x->table, Dp, dq, hd->w, true);
+    pw_product(m, hd->D, x->rows, sums, ld, 1, x->table, Dp, dq, hd->w, true);
 }
 
 void PW_OP(relative_dkeys)(const struct pw_relative *x, const struct pw_head *hd, float *d_keys,
@@ -137,5 +129,5 @@ void PW_OP(relative_dkeys)(const struct pw_relative *x, const struct pw_head *hd
     for (int i = 0; i < hd->T; i++)
         for (int r = 0; r < x->rows; r++)
             x->sums[(size_t)i * ld + (size_t)r] *= hd->a->scale;
-    product(x->rows, hd->D, hd->T, x->sums, 1, ld, q, (size_t)pw_to_16(hd->D), d_keys, D, true);
+    pw_product(x->rows, hd->D, hd->T, x->sums, 1, ld, q, (size_t)pw_to_16(hd->D), d_keys, D, true);
 }
