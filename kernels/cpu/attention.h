@@ -40,10 +40,16 @@ static inline int pw_keys_before(const struct pw_head *hd, int i)
     return hd->a->causal ? i : hd->T;
 }
 
+/* Are q and k those that the encoding made? */
+static inline bool pw_attn_is_wide(const struct pw_attn *a)
+{
+    return a->made != NULL && a->made->wide != NULL;
+}
+
 /* Return the entries of a head of q and k. */
 static inline int pw_attn_width(const struct pw_attn *a)
 {
-    return a->made != NULL && a->made->wide != NULL ? a->made->width : a->head_width;
+    return pw_attn_is_wide(a) ? a->made->width : a->head_width;
 }
 
 /* ---- attention_bias.c. Scratch for a bias by distance, then for the head's terms, then for slopes and ids

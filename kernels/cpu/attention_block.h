@@ -36,13 +36,19 @@ static inline int pw_attn_longest(const struct pw_seqs *s)
     return T;
 }
 
+/* Return the floats from one row of q, or of k, to the next; w: of qkv. */
+static inline size_t pw_attn_row(const struct pw_attn *a, size_t w)
+{
+    return pw_attn_is_wide(a) ? 2 * (size_t)(a->heads * pw_attn_width(a)) : w;
+}
+
 /* Return the rows of sequence n with q and k transformed (rotate.c), or wide. */
 static inline const float *pw_attn_turned_seq(float *room, const float *qkv, const struct pw_attn *a,
                                               const int *pos, const struct pw_seqs *s, int n)
 {
     int base = s->start[n], w = 3 * a->heads * a->head_width;
-    if (a->made != NULL && a->made->wide != NULL)
-        return a->made->wide + (size_t)base * 2 * (size_t)(a->heads * a->made->width);
+    if (pw_attn_is_wide(a))
+        return a->made->wide + (size_t)base * pw_attn_row(a, (size_t)w);
     return PW_OP(turned)(room, qkv + (size_t)base * (size_t)w, a, pos, base, s->start[n + 1] - base);
 }
 
@@ -54,7 +60,7 @@ static inline struct pw_head pw_attn_head_of(const float *qkv, const float *qk, 
     int D = a->head_width, C = a->heads * D, base = s->start[n], T = s->start[n + 1] - base;
     struct pw_head hd = {.a = a, .w = 3 * (size_t)C, .h = h, .T = T, .D = D, .bias = bias};
     hd.E = pw_attn_width(a);
-    hd.qw = a->made != NULL && a->made->wide != NULL ? 2 * (size_t)(a->heads * hd.E) : hd.w;
+    hd.qw = pw_attn_row(a, hd.w);
     hd.q = qk + h * hd.E;
     hd.k = hd.q + a->heads * hd.E;
     hd.v = qkv + (size_t)base * hd.w + 2 * C + h * D;
@@ -73,6 +79,19 @@ static inline struct pw_head pw_attn_head_of(const float *qkv, const float *qk, 
 V_INLINE m16 pw_attn_seen_lanes(int left)
 {
     return m_first(left < 0 ? 0 : left > 16 ? 16 : left);
+}
+
+/* Copy the first `cols` columns of m rows of s, Tp apart, to rows [T], and fill up with `rest`. */
+static inline void pw_attn_tell_block(const struct pw_head *hd, float *to, const float *s, int m, int cols,
+                                      float rest)
+{
+    for (int r = 0; r < m; r++, to += hd->T, s += hd->Tp) {
+        int j = 0;
+        for (; j < cols; j += 16)
+            v_store_n(to + j, hd->T - j, v_load(s + j));
+        for (; j < hd->T; j += 16)
+            v_store_n(to + j, hd->T - j, v_set(rest));
+    }
 }
 
 /* Load 16 columns of m rows of x, Tp apart; rows that are missing are zeros. */

@@ -52,7 +52,6 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
                           const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
 {
     int Tmax = pw_to_16(pw_attn_longest(s)), D = a->head_width, E = pw_attn_width(a);
-    bool wide = a->made != NULL && a->made->wide != NULL;
     size_t C = (size_t)(a->heads * D);
     size_t cols = (size_t)D * (size_t)Tmax, rows = (size_t)Tmax * (size_t)pw_to_16(E);
     size_t square = (size_t)Tmax * (size_t)Tmax, dropped = a->drop != NULL ? square : 0;
@@ -84,7 +83,7 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
                 p = masked;
             }
             const float *dzh = dz + (size_t)s->start[n] * C + h * D;
-            float *dq = (wide ? a->made->d_wide : dqkv) + (size_t)s->start[n] * qw + h * E;
+            float *dq = (pw_attn_is_wide(a) ? a->made->d_wide : dqkv) + (size_t)s->start[n] * qw + h * E;
             float *dk = dq + a->heads * E, *dv = dqkv + (size_t)s->start[n] * w + 2 * C + h * D;
             PW_OP(pack_transposed)(vt, Tp, hd.v, w, hd.T, D);
             PW_OP(pack_rows)(q, Ep, hd.q, qw, hd.T, E);
