@@ -71,7 +71,7 @@ struct fwd {
     const int *pos;
     const struct pw_seqs *s;
     int n, Tmax;              /* index of the sequence; longest sequence, rounded up to 16 */
-    struct pw_scoring x;      /* what all workers read */
+    struct pw_scoring x;      /* tables that all workers read */
     const struct pw_ctx *all; /* the worker of the first room */
     float *rooms;
     /* Floats of a worker's room, which begins with the keys. Then the places of its other parts: values,
@@ -229,7 +229,7 @@ struct cached {
     struct pw_head first; /* the head 0, without a room for its bias */
     const struct pw_attn *a;
     int cap, T, R;
-    struct pw_scoring x;      /* what all workers read */
+    struct pw_scoring x;      /* tables that all workers read */
     const struct pw_ctx *all; /* the worker of the first room */
     float *rooms;             /* a worker's probabilities of a block, its room of x, and the bias */
     size_t room, scoring, bias;

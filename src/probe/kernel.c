@@ -28,8 +28,6 @@
 
 enum { MOST_PAIRS = 1 << 20 }; /* pairs of positions; with more, only every n-th query is used */
 
-enum { MOST_SCORES = 1 << 26 }; /* floats of a sample's scores in all layers and heads */
-
 struct measure {
     const struct pw_kernel *k;
     struct pw_model *m;
@@ -44,8 +42,10 @@ struct measure {
     double *ab, n_ab; /* [H,pairs + 1,2], the last entry: the unrotated part; n_ab: number of pairs */
     double *factor, *n_factor; /* [P] factors of the norm, and their counts */
     double *query, n_query;    /* [H,D] sum of n_query queries */
-    float *by_token;           /* [H,T,T] what tokens add to the scores of one sample; NULL: nothing */
-    double *tokens;            /* [H,N] its sums */
+    /* [H,T,T] of one sample, if the encoding reads the tokens: what it adds to the scores, or, if that can't
+     * be separated from the content, the scores; NULL: it reads none */
+    float *by_token;
+    double *tokens; /* [H,N] sums of what it adds */
 };
 
 /* Scores are linear in the added rows only if no norm of the embedding or of heads is in between. */
@@ -197,27 +197,25 @@ static enum pw_code add_sample_of(struct measure *w, const int *tokens, int T, s
 {
     const struct pw_config *cfg = w->cfg;
     size_t layer = (size_t)T * cfg->heads * cfg->head_width;
-    struct pw_inspection in = {.q = w->q, .k = w->key, .resid = w->resid};
+    bool adds = adds_by_token(w->pe->pe);
+    struct pw_inspection in = {.q = w->q,
+                               .k = w->key,
+                               .resid = w->resid,
+                               .bias = adds ? w->by_token : NULL,
+                               .score = adds ? NULL : w->by_token};
     if (w->by_token != NULL)
-        in.bias = w->by_token, in.each = before_layer, in.arg = w;
+        in.each = before_layer, in.arg = w;
     float *q = w->q, *key = w->key;
-    size_t square = (size_t)cfg->heads * T * T, most = (size_t)cfg->layers * square;
-    /* Its part of a score needs the tokens, and can't be separated from the content. */
-    bool reads = (w->pe->pe->uses & PW_PE_CONTENT) != 0 && w->by_token == NULL;
-    float *scores = reads && most <= MOST_SCORES ? malloc(most * sizeof *scores) : NULL;
-    in.score = scores;
     pw_model_ids(w->m, tokens, T, w->ids);
     enum pw_code code = pw_model_inspect(w->m, tokens, T, &in, err);
-    if (code != PW_OK) {
-        free(scores);
+    if (code != PW_OK)
         return code;
-    }
     w->q += layer * w->k->layer;
     w->key += layer * w->k->layer;
     for (int h = 0; h < cfg->heads; h++) {
-        if (scores != NULL)
-            add_whole_scores(w, scores + w->k->layer * square + (size_t)h * T * T, T, h);
-        else if (!reads)
+        if (w->by_token != NULL && !adds)
+            add_whole_scores(w, w->by_token + (size_t)h * T * T, T, h);
+        else
             add_scores(w, T, h);
         if (w->pairs > 0)
             add_rotation(w, T, h);
@@ -230,7 +228,6 @@ static enum pw_code add_sample_of(struct measure *w, const int *tokens, int T, s
         add_factors(w, T);
     w->q = q;
     w->key = key;
-    free(scores);
     return PW_OK;
 }
 
@@ -392,7 +389,7 @@ static bool reserve(struct measure *w)
     w->query = calloc(H * cfg->head_width, sizeof *w->query);
     w->ids = malloc(rows * sizeof *w->ids);
     w->tokens = calloc(H * (size_t)w->k->N, sizeof *w->tokens);
-    bool by_token = adds_by_token(w->pe->pe);
+    bool by_token = (w->pe->pe->uses & PW_PE_CONTENT) != 0;
     w->by_token = by_token ? malloc(H * rows * rows * sizeof *w->by_token) : NULL;
     bool added = w->rows.added != NULL;
     w->resid = added ? malloc((size_t)(cfg->layers + 1) * rows * cfg->width * sizeof *w->resid) : NULL;
@@ -411,7 +408,7 @@ static bool finish(const struct measure *w)
             size_t at = (size_t)h * N + d;
             k->score[at] = w->n[at] > 0 ? (float)(w->score[at] / w->n[at]) : NAN;
             k->kernel[at] += pw_kernel_bias(&w->t, k->N, h, d);
-            if (w->by_token != NULL)
+            if (adds_by_token(w->pe->pe))
                 k->kernel[at] += w->n[at] > 0 ? (float)(w->tokens[at] / w->n[at]) : NAN;
         }
         if (w->pairs > 0)
