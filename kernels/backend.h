@@ -68,14 +68,14 @@ struct pw_backend_ops {
     int act_bytes;         /* bytes per float in memory from alloc_acts, if the table has it */
     int operand_bytes;     /* bytes per entry in memory from alloc_operands */
     int widest_head;       /* largest head width; 0: any */
-    bool scans;            /* attention can have a scan (struct pw_scan) */
     /* Determinism class: true: the same bits on every machine; false: class "machine". */
     bool portable;
     bool host;  /* its memory is host memory, so a caller's buffer may be used in its place */
     bool packs; /* a pack is the tensor rounded to bf16, and adamw updates the packs that segments name */
     /* Shapes should repeat: batches are padded with rows and sequences without loss (model/plan.c). */
     bool pads;
-    bool mixes; /* attention takes a mix; false: a->mix is always NULL */
+    /* Attention can have a mix, a scan (struct pw_attn); otherwise it never gets one. */
+    bool mixes, scans;
 
     /* ---- lifetime. unit: for the cpu backend, the number of workers (0: all processors); else the
      * device. */

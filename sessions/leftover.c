@@ -16,6 +16,13 @@
 
 #define MARK_BYTES (sizeof PW_SESSION_ASIDE - 1 - 6) /* without the six X, which mkdtemp replaces */
 
+void pw_session_parent(char parent[PW_PATH], const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    snprintf(parent, PW_PATH, "%.*s", slash == NULL ? 1 : (int)(slash - path) + 1,
+             slash == NULL ? "." : path);
+}
+
 int pw_session_lock_folder(const char *path)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -34,16 +41,10 @@ static bool is_aside(const char *rest)
 
 bool pw_session_is_leftover(const char *name)
 {
-    static const size_t endings[] = {sizeof PW_SESSION_DELETED - 1, sizeof PW_SESSION_ASIDE - 1};
-    size_t n = strlen(name), ending = strlen(PW_SESSION_ENDING);
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        if (n <= endings[i] + ending)
-            continue;
-        const char *rest = name + n - endings[i];
-        if (strncmp(rest - ending, PW_SESSION_ENDING, ending) == 0 &&
-            (strcmp(rest, PW_SESSION_DELETED) == 0 || is_aside(rest)))
+    size_t n = strlen(PW_SESSION_ENDING);
+    for (const char *at = strstr(name, PW_SESSION_ENDING); at != NULL; at = strstr(at + 1, PW_SESSION_ENDING))
+        if (at > name && (strcmp(at + n, PW_SESSION_DELETED) == 0 || is_aside(at + n)))
             return true;
-    }
     return false;
 }
 
@@ -66,8 +67,7 @@ void pw_session_remove_unpacked(const char *path)
     struct pw_err err;
     const char *slash = strrchr(path, '/'), *base = slash == NULL ? path : slash + 1;
     size_t n = strlen(base);
-    snprintf(parent, sizeof parent, "%.*s", slash == NULL ? 1 : (int)(base - path),
-             slash == NULL ? "." : path);
+    pw_session_parent(parent, path);
     DIR *d = opendir(parent);
     for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
         if (strncmp(e->d_name, base, n) != 0 || !is_aside(e->d_name + n))

@@ -34,18 +34,11 @@ static enum pw_code no_place(const char *path, struct pw_err *err)
     return PW_OK;
 }
 
-static void folder_of(char parent[PW_PATH], const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    snprintf(parent, PW_PATH, "%.*s", slash == NULL ? 1 : (int)(slash - path) + 1,
-             slash == NULL ? "." : path);
-}
-
 /* Rename the temporary folder to its final path. */
 static enum pw_code put_in_place(const char *aside, const char *path, struct pw_err *err)
 {
     char parent[PW_PATH];
-    folder_of(parent, path);
+    pw_session_parent(parent, path);
     int failed = renameat2(AT_FDCWD, aside, AT_FDCWD, path, RENAME_NOREPLACE) != 0 ? errno : 0;
     if (failed == EEXIST)
         return pw_fail(err, PW_EUSER, "%s already exists", path);

@@ -174,6 +174,8 @@ enum pw_code pw_lock_take(int *fd, const char *folder, struct pw_err *err);
 /* Endings of folders beside a session's, while it is deleted or unpacked (leftover.c). */
 #define PW_SESSION_DELETED ".deleted"
 #define PW_SESSION_ASIDE   ".tmp-XXXXXX" /* for mkdtemp */
+/* Write the folder that a path is in, which ends in '/'; "." if the path has none. */
+void pw_session_parent(char parent[PW_PATH], const char *path);
 /* Lock a folder against pw_session_remove_leftover; -1: another process holds the lock, or it is gone. The
  * caller closes the descriptor, which unlocks. */
 int pw_session_lock_folder(const char *path);

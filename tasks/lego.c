@@ -127,11 +127,7 @@ static void draw_chain(const struct pw_task_opts *opt, struct pw_rng *rng, int l
     item->length = 0;
     item->n = 1;
     for (int i = 0; i < length; i++) {
-        /* One step of the Fisher-Yates shuffle gives the next letter. */
-        int j = i + (int)pw_rng_below(rng, (uint32_t)(opt->alphabet - i));
-        int var = vars[j], next = pw_rng_below(rng, 2) != 0 ? 1 : -1;
-        vars[j] = vars[i];
-        vars[i] = var;
+        int var = pw_rng_deal(rng, vars, opt->alphabet, i), next = pw_rng_below(rng, 2) != 0 ? 1 : -1;
         pw_lego_add(item, (struct pw_lego_clause){var, next * value, i == 0 ? ONE : vars[i - 1]});
         value = next;
     }

@@ -79,10 +79,8 @@ static void draw_item(const void *o, struct pw_rng *rng, int length, struct pw_i
     item->n = 2 * length + 1;
     for (int i = 0; i < n; i++)
         rest[i] = FIRST_KEY + i;
-    for (int i = 0; i < length; i++) { /* first part of a Fisher-Yates shuffle */
-        int j = i + (int)pw_rng_below(rng, (uint32_t)(n - i));
-        item->v[2 * i] = rest[j];
-        rest[j] = rest[i];
+    for (int i = 0; i < length; i++) {
+        item->v[2 * i] = pw_rng_deal(rng, rest, n, i);
         item->v[2 * i + 1] = (int)pw_rng_below(rng, (uint32_t)opt->values);
     }
     item->v[2 * length] = (int)pw_rng_below(rng, (uint32_t)length);

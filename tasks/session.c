@@ -85,11 +85,8 @@ static void draw_item(const void *o, struct pw_rng *rng, int length, struct pw_i
     item->length = item->n = length;
     for (int i = 0; i < n; i++)
         rest[i] = i;
-    for (int i = 0; i < length; i++) { /* first part of a Fisher-Yates shuffle */
-        int j = i + (int)pw_rng_below(rng, (uint32_t)(n - i));
-        item->v[i] = rest[j];
-        rest[j] = rest[i];
-    }
+    for (int i = 0; i < length; i++)
+        item->v[i] = pw_rng_deal(rng, rest, n, i);
 }
 
 static void list_input(const void *o, struct pw_pair at, uint64_t k, struct pw_item *item)

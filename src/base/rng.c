@@ -82,6 +82,14 @@ uint32_t pw_rng_below(struct pw_rng *r, uint32_t n)
     return (uint32_t)(product >> 32);
 }
 
+int pw_rng_deal(struct pw_rng *r, int *rest, int n, int i)
+{
+    int j = i + (int)pw_rng_below(r, (uint32_t)(n - i)), dealt = rest[j];
+    rest[j] = rest[i];
+    rest[i] = dealt;
+    return dealt;
+}
+
 double pw_rng_unit(struct pw_rng *r)
 {
     return pw_rng_u32(r) * 0x1p-32;

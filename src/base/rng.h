@@ -42,7 +42,10 @@ void pw_rng_skip(struct pw_rng *r, uint32_t blocks); /* skips 4 * blocks numbers
 uint32_t pw_rng_u32(struct pw_rng *r);
 uint64_t pw_rng_u64(struct pw_rng *r);               /* two numbers, the first one high */
 uint32_t pw_rng_below(struct pw_rng *r, uint32_t n); /* uniform in 0..n-1 without bias; n > 0 */
-double pw_rng_unit(struct pw_rng *r);                /* uniform in [0, 1), 32 bits */
+/* Step i < n of a Fisher-Yates shuffle: exchange rest[i] with one of rest[i..n-1], all with the same
+ * probability, and return the new rest[i]. */
+int pw_rng_deal(struct pw_rng *r, int *rest, int n, int i);
+double pw_rng_unit(struct pw_rng *r); /* uniform in [0, 1), 32 bits */
 /* N(0, 1) by Box-Muller, with the functions of maths.h */
 double pw_rng_normal(struct pw_rng *r);
 

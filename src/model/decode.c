@@ -39,14 +39,10 @@ static enum pw_code init(struct pw_decoder *d, struct pw_err *err)
     d->ids = m->ops->alloc(m->be, cap * sizeof *d->ids);
     d->order = m->ops->alloc(m->be, cap * sizeof *d->order);
     d->rows = malloc(cap * sizeof *d->rows);
-    if (pw_has_terms(m))
-        d->cache.terms = m->ops->alloc(m->be, (size_t)m->cfg.layers * cap * m->cfg.heads * sizeof(float));
-    if (pw_has_terms(m) && d->cache.terms == NULL)
+    size_t per_head = (size_t)m->cfg.layers * cap * m->cfg.heads * sizeof(float);
+    if (pw_has_terms(m) && (d->cache.terms = m->ops->alloc(m->be, per_head)) == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory for the terms of %d tokens", d->cache.cap);
-    if (pw_has_slopes(m))
-        d->cache.slopes =
-            m->ops->alloc(m->be, (size_t)m->cfg.layers * cap * 2 * m->cfg.heads * sizeof(float));
-    if (pw_has_slopes(m) && d->cache.slopes == NULL)
+    if (pw_has_slopes(m) && (d->cache.slopes = m->ops->alloc(m->be, 2 * per_head)) == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory for the slopes of %d tokens", d->cache.cap);
     if (d->cache.mem == NULL || d->tokens == NULL || d->ids == NULL || d->order == NULL || d->rows == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory: the keys and values of %d tokens need %zu MiB",

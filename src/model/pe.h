@@ -37,8 +37,8 @@ enum pw_pe_use {
     PW_PE_GAIN = 32,    /* factor on each query */
     PW_PE_SCORE = 64,   /* function of each finished score */
     PW_PE_TERMS = 128,  /* terms of rows, whose difference is added to the score */
-    PW_PE_SLOPES = 512, /* slopes by distance that each query and key makes of its content */
     PW_PE_SCAN = 256,   /* a scan over the keys of a query */
+    PW_PE_SLOPES = 512, /* slopes by distance that each query and key makes of its content */
     PW_PE_MIXES = 1024, /* bias by distance that the query mixes from a learned bank */
     PW_PE_POLAR = 2048, /* q and k in polar form, of which the position gives the angles */
     PW_PE_BIASES = PW_PE_BIAS | PW_PE_DENSE,
@@ -203,8 +203,8 @@ struct pw_pe {
      * computes table x->which, its parts one after the other, from param, which holds the parameters one
      * after the other. fill_bwd adds to d_param; it overwrites d_table, the gradients of the L layers one
      * after the other, or of ADDED the one gradient. All arrays are in the backend's memory; any worker can
-     * call. NULL: not such an encoding. With TERMS or MIXES, params has what
-     * terms or mixes says, and fill is NULL. */
+     * call. NULL: not such an encoding. With TERMS, MIXES, SLOPES, SCAN and POLAR fill is NULL, and params
+     * has what the member for them says; with POLAR it is the phases [L,H,D]. */
     unsigned computed;
     int (*params)(const void *opts, const struct pw_config *cfg, struct pw_pe_param *out);
     void (*fill)(const struct pw_pe_pass *x, float *table, const float *param);

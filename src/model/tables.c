@@ -30,11 +30,6 @@ static size_t layers_of(const struct pw_model *m, unsigned use)
     return m->pe.pe->by_layer & use ? (size_t)m->cfg.layers : 1;
 }
 
-static bool has_gain(const struct pw_model *m)
-{
-    return pw_pe_gains(&m->pe);
-}
-
 /* Cosines of one layer in tables of so many rows: those of queries, then those of keys if they differ. */
 static size_t turn_rows(const struct pw_model *m, int rows)
 {
@@ -92,7 +87,7 @@ static enum pw_code build(const struct pw_model *m, int P, const int *first, str
         t->bias = calloc(biases, sizeof(float));
     if (pe->uses & PW_PE_DENSE)
         t->dense = calloc(biases, sizeof(float));
-    if (has_gain(m))
+    if (pw_pe_gains(&m->pe))
         t->gain = calloc(gains, sizeof(float));
     if (pe->uses & PW_PE_KEYS) {
         t->key_rows = pe->param_rows(m->pe.o.bytes, &m->cfg);
@@ -102,7 +97,7 @@ static enum pw_code build(const struct pw_model *m, int P, const int *first, str
     if (!added || (pe->uses & PW_PE_ROTATION && (t->cosine == NULL || t->sine == NULL)) ||
         (pe->uses & PW_PE_POLAR && (t->polar_cosine == NULL || t->polar_sine == NULL)) ||
         (pe->uses & PW_PE_BIAS && t->bias == NULL) || (pe->uses & PW_PE_KEYS && t->keys == NULL) ||
-        (pe->uses & PW_PE_DENSE && t->dense == NULL) || (has_gain(m) && t->gain == NULL)) {
+        (pe->uses & PW_PE_DENSE && t->dense == NULL) || (pw_pe_gains(&m->pe) && t->gain == NULL)) {
         pw_pe_tables_free(t);
         return pw_fail(err, PW_ENOMEM, "out of memory for the tables of %d positions", P);
     }

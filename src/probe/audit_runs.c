@@ -223,8 +223,8 @@ static void read_tables(struct pw_audit *a, struct pw_model *m, const struct pw_
     const struct pw_pe_use_opts *use = pw_model_pe(m);
     unsigned uses = use->pe->uses;
     double row = (uses & PW_PE_ADDED) != 0 && pw_pe_learns_rows(use->pe) ? first_row(m, t, origin) : NAN;
-    a->other = (uses & (PW_PE_KEYS | PW_PE_GAIN | PW_PE_CONTENT)) != 0 || use->pe->key_turns ||
-               use->tune.logn > 0 || ((uses & PW_PE_ADDED) != 0 && !pw_pe_learns_rows(use->pe));
+    a->other = (uses & (PW_PE_KEYS | PW_PE_CONTENT)) != 0 || pw_pe_gains(use) || use->pe->key_turns ||
+               ((uses & PW_PE_ADDED) != 0 && !pw_pe_learns_rows(use->pe));
     for (int l = 0; l < a->layers; l++) {
         struct pw_pe_tables at = pw_pe_tables_at(t, l);
         struct pw_audit_layer *y = &a->layer[l];

@@ -80,11 +80,8 @@ static enum pw_code begin_variance(struct pw_probing_at *p, struct pw_err *err)
 /* Shuffles the first PW_VARIANCE_KEYS entries of choice: a new sample without replacement. */
 static void choose(struct pw_variance *s, struct pw_rng *rng)
 {
-    for (int i = 0; i < PW_VARIANCE_KEYS; i++) {
-        int j = i + (int)pw_rng_below(rng, (uint32_t)(TOKENS - i)), was = s->choice[i];
-        s->choice[i] = s->choice[j];
-        s->choice[j] = was;
-    }
+    for (int i = 0; i < PW_VARIANCE_KEYS; i++)
+        pw_rng_deal(rng, s->choice, TOKENS, i);
 }
 
 static enum pw_code run_average(struct pw_variance *s, double *sums, struct pw_err *err)

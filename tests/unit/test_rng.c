@@ -247,9 +247,32 @@ static void shuffled_has_every_order(void **state)
     assert_int_equal(orders, 24);
 }
 
+/* A whole deal has each entry once, and every entry comes first equally often. */
+static void deal(void **state)
+{
+    enum { N = 5, TIMES = 5000 };
+    int first_of[N] = {0};
+    struct pw_rng r;
+    (void)state;
+
+    pw_rng_init(&r, 3, PW_STREAM_PROBE, 0);
+    for (int t = 0; t < TIMES; t++) {
+        int rest[N] = {0, 1, 2, 3, 4}, seen[N] = {0};
+        for (int i = 0; i < N; i++) {
+            int dealt = pw_rng_deal(&r, rest, N, i);
+            assert_int_equal(dealt, rest[i]);
+            assert_int_equal(seen[dealt]++, 0);
+        }
+        first_of[rest[0]]++;
+    }
+    for (int i = 0; i < N; i++)
+        assert_in_range(first_of[i], TIMES / N - 120, TIMES / N + 120);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(deal),
         cmocka_unit_test(known_answers),
         cmocka_unit_test(layout),
         cmocka_unit_test(all_inputs_matter),
