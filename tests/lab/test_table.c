@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "model/pe.h"
 #include "ref_lab.h"
 #include "tasks/task.h"
 
@@ -322,9 +323,33 @@ static void a_shallower_arm_exports_what_it_has(void **state)
     unlink(path);
 }
 
+/* Without a table, order comes from the causal mask alone only if no encoding reads the tokens. */
+static void test_order(void **state)
+{
+    struct bench b;
+    int n = 0;
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b, "model tiny layers=1 width=16 heads=2");
+    for (int i = 0; pw_pes[i] != NULL; i++) {
+        char line[64];
+        if ((pw_pes[i]->uses & PW_PE_CONTENT) == 0 && pw_pes[i]->uses != 0)
+            continue;
+        snprintf(line, sizeof line, "pe %s; table", pw_pes[i]->name);
+        bench_must(&b, line);
+        bool alone = strcmp(pw_table_order(&b.s->arms[0].table), "the causal mask alone") == 0;
+        if (alone != (pw_pes[i]->uses == 0))
+            fail_msg("%s: %s", pw_pes[i]->name, pw_table_order(&b.s->arms[0].table));
+        n++;
+    }
+    assert_true(n >= 7);
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_order),
         cmocka_unit_test(counts_are_of_the_batches),
         cmocka_unit_test(what_was_never_met_is_as_it_began),
         cmocka_unit_test(learned_rows_beyond_training_have_no_gradient),

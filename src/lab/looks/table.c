@@ -241,6 +241,17 @@ static float turn_between(const float *cosine, const float *sine, int pairs)
                         cosine[pairs] * cosine[0] + sine[pairs] * sine[0]);
 }
 
+/* Returns where order comes from if an encoding that reads the tokens has no table; "": it reads none. */
+static const char *order_of(unsigned uses)
+{
+    return uses & PW_PE_TERMS    ? "the gates, which read the tokens"
+           : uses & PW_PE_SCAN   ? "a scan over the keys, which reads the tokens"
+           : uses & PW_PE_SLOPES ? "slopes by distance, which queries and keys make"
+           : uses & PW_PE_MIXES  ? "a bias by distance, which each token mixes"
+           : uses & PW_PE_POLAR  ? "the angles of queries and keys"
+                                 : "";
+}
+
 enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_replica *arm, struct pw_table_choice look, bool asked,
                           struct pw_event **out, struct pw_err *err)
 {
@@ -272,10 +283,7 @@ enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_replica *arm, struct pw_
     x->layer = look.layer;
     x->layers = arm->cfg.layers;
     x->by_layer = pe->by_layer != 0;
-    if (pe->uses & PW_PE_TERMS)
-        pw_text_copy(x->order, sizeof x->order, "the gates, which read the tokens");
-    if (pe->uses & PW_PE_SCAN)
-        pw_text_copy(x->order, sizeof x->order, "a scan over the keys, which reads the tokens");
+    pw_text_copy(x->order, sizeof x->order, order_of(pe->uses));
     tell_met(lab, arm, x);
     if (t.keys != NULL)
         tell_keys(arm, &t, x->met, x);
