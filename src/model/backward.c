@@ -6,7 +6,7 @@
  * accumulator per place, and pw_slot_end adds them in a fixed order: the tied head's gradient, and the
  * learned tables of each layer. Accumulators belong to the slot, not to a worker, because a step that yielded
  * can continue on other workers. */
-#include "model/model_int.h"
+#include "model/reads.h"
 
 static size_t head_floats(const struct pw_model *m)
 {

@@ -5,7 +5,7 @@
  * configuration is below 2^45 bytes. */
 #include <stdint.h>
 
-#include "model/model_int.h"
+#include "model/reads.h"
 
 /* Sets *m to a model with shapes but without memory. */
 static void outline(struct pw_model *m, const struct pw_backend_ops *ops, const struct pw_config *cfg,

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/model_int.h"
+#include "model/reads.h"
 
 struct pw_decoder {
     struct pw_model *m;

@@ -22,7 +22,7 @@
 #include <string.h>
 
 #include "kernels/score.h"
-#include "model/model_int.h"
+#include "model/reads.h"
 
 float pw_norm_eps(const struct pw_config *cfg)
 {

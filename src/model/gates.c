@@ -6,7 +6,7 @@
  * encoding, whose tensors come after all others. */
 #include <stdlib.h>
 
-#include "model/model_int.h"
+#include "model/reads.h"
 
 static bool has_mix(const struct pw_model *m)
 {

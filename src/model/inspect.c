@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/model_int.h"
+#include "model/reads.h"
 
 struct job {
     struct pw_model *m;

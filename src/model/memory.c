@@ -4,7 +4,7 @@
 
 #include "base/pages.h"
 #include "base/progress.h"
-#include "model/model_int.h"
+#include "model/reads.h"
 
 /* Sets the matrices of the linear operations. Adapters replace those of the layers (adapter.c). */
 static void set_mats(struct pw_model *m)

@@ -1,6 +1,6 @@
 /* polar.c - the wide q and k of an encoding in polar form (pe.h, kernels/backend.h). The content part of a
  * score is the product of their lengths: the score at equal positions without phases. */
-#include "model/model_int.h"
+#include "model/reads.h"
 
 /* Offset of the phases of layer l. */
 static size_t phase_at(const struct pw_model *m, int l)

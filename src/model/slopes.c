@@ -3,7 +3,7 @@
  *
  * tune's stretch and gain change a distance and a slope by a factor. Both are factors of the fixed slopes
  * here, so the backend needs neither. */
-#include "model/model_int.h"
+#include "model/reads.h"
 
 /* The learned numbers of layer l, in p or in a gradient of the same layout. */
 struct place {

@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "model/model_int.h"
+#include "model/reads.h"
 
 /* Hands out parts of a block in order, aligned to cache lines; with base NULL it only counts. */
 struct carver {

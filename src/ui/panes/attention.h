@@ -154,6 +154,11 @@ int pw_att_draw_profile(const struct pw_ui *ui, const struct pw_att *w, struct p
 /* Appends all scores, one head per line. */
 void pw_att_copy_scores(const struct pw_att *w, struct pw_str *out);
 
+/* ---- attention_readout.c: text about the pair under the cursor */
+/* Draws it unless c is NULL. Returns the number of lines. */
+int pw_att_draw_readout(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c,
+                        struct pw_rect r);
+
 /* ---- attention_words.c: for `show` */
 void pw_att_words(FILE *out, const struct pw_ui *ui);
 

@@ -1,0 +1,76 @@
+/* reads.h - encodings that read the tokens (PW_PE_CONTENT in pe.h): what a model computes for them in each
+ * layer, before attention and after its backward pass.
+ *
+ * These functions belong to the pass over a chunk: any worker, no failure but that of pw_gates_init. Without
+ * such an encoding they do nothing. */
+#ifndef PW_MODEL_READS_H
+#define PW_MODEL_READS_H
+#include "model/model_int.h"
+
+/* The scan of layer l, if the encoding has one. */
+static inline struct pw_scan pw_scan_of(const struct pw_model *m, int l)
+{
+    struct pw_scan s = {.kind = m->pe.pe->scan};
+    if (s.kind == PW_SCAN_CONTEXT) {
+        s.n = m->pe.pe->scan_rows(m->pe.o.bytes);
+        s.rows = m->p + m->lay.pe + (size_t)l * (size_t)m->cfg.head_width * (size_t)s.n;
+    }
+    return s;
+}
+
+/* ---- gates.c: the projection of an encoding with terms or a mix, and what becomes of it; without, nothing
+ * happens. */
+static inline bool pw_has_terms(const struct pw_model *m)
+{
+    return (m->pe.pe->uses & PW_PE_TERMS) != 0;
+}
+/* Numbers that the projection makes of a row: one for each head, or its weights of a mix; 0: none. */
+int pw_gate_columns(const struct pw_model *m);
+/* Allocates the packs of the projections; the fini frees them. bytes: how much they take. */
+enum pw_code pw_gates_init(struct pw_model *m, struct pw_err *err);
+void pw_gates_fini(struct pw_model *m);
+size_t pw_gates_bytes(const struct pw_model *m);
+/* Prepares the packs from the parameters. */
+void pw_gates_prepare(struct pw_model *m);
+/* Computes the terms of layer l's R rows from its normed input a->n1, and sets attn->terms; with a cache they
+ * continue those of its sequence. Or computes the weights of a mix, and sets attn->mix to *mix. */
+void pw_gates_forward(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, int l, struct pw_attn *attn,
+                      struct pw_mix *mix, const struct pw_seqs *seqs, const struct pw_cache *cache, int R);
+/* Sets attn's terms or mix for the backward pass of attention in layer l. */
+void pw_gates_attend(struct pw_model *m, struct pw_work *w, const struct pw_slot *to, int l,
+                     struct pw_attn *attn, struct pw_mix *mix);
+/* Adds to the slot the gradients of layer l's projection, and to dx [R,C] that of its input, from what
+ * attention's backward pass has written. */
+void pw_gates_backward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_slot *to,
+                       int l, const struct pw_seqs *seqs, float *dx, int R);
+
+/* ---- slopes.c: the slopes of an encoding that has them; without, nothing happens. */
+static inline bool pw_has_slopes(const struct pw_model *m)
+{
+    return (m->pe.pe->uses & PW_PE_SLOPES) != 0;
+}
+/* Computes the slopes of layer l's R rows from a->qkv, and sets *made and attn->made. With a cache they are
+ * kept there. */
+void pw_slopes_forward(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, int l, struct pw_attn *attn,
+                       struct pw_made *made, const struct pw_cache *cache, int R);
+/* Adds to the slot the gradients of layer l's directions and factors, and to w->d_qkv, from w->d_slopes. */
+void pw_slopes_backward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_slot *to,
+                        int l, int R);
+
+/* ---- polar.c: q and k of an encoding in polar form; without, nothing happens. */
+static inline bool pw_is_polar(const struct pw_model *m)
+{
+    return (m->pe.pe->uses & PW_PE_POLAR) != 0;
+}
+/* Computes the wide q and k of layer l's R rows from a->qkv, and sets *made and attn->made. */
+void pw_polar_forward(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, int l, struct pw_attn *attn,
+                      struct pw_made *made, const int *pos, int R);
+/* Returns the numbers of q and k that the content part of the scores has, in *made; NULL: those of a->qkv. In
+ * evaluation only. */
+const struct pw_made *pw_polar_content(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a,
+                                       struct pw_made *made, int R);
+/* Adds to the slot the gradient of layer l's phases, and sets q and k of w->d_qkv from w->d_wide. */
+void pw_polar_backward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_slot *to,
+                       int l, const int *pos, int R);
+
+#endif
