@@ -131,9 +131,7 @@ static void fwd_head(struct pw_ctx *c, void *arg, int h)
     float *slope = f->slope != NULL ? f->slope + (size_t)h * T * Tp : NULL;
     float *scores = map_of(f->maps.scores, h, T), *probs = map_of(f->maps.probs, h, T);
     PW_OP(scoring_room)(&x, a, f->Tmax, kt + f->scoring);
-    x.keys = kt;
-    x.ld = Tp;
-    PW_OP(pack_transposed)(kt, Tp, hd.k, hd.qw, hd.T, hd.E);
+    PW_OP(scoring_keys)(&x, &hd, kt);
     PW_OP(pack_rows)(v, Dp, hd.v, hd.w, hd.T, D);
     PW_OP(head_bias_load)(&hd);
     if (f->plain != NULL) {
@@ -236,7 +234,7 @@ struct cached {
 };
 
 /* The cache of a head has the layout that attention_fwd uses: keys [D,cap rounded up to 16], transposed, and
- * values [cap,Dp]. So a new token only adds a column and a row. */
+ * values [cap,Dp]. So a new token only adds a column and a row. A walk reads its keys as rows [cap,D]. */
 static void cached_head(struct pw_ctx *c, void *arg, int h)
 {
     const struct cached *f = arg;
@@ -257,10 +255,12 @@ static void cached_head(struct pw_ctx *c, void *arg, int h)
     pw_slopes_room(&hd);
     PW_OP(scoring_room)(&x, a, hd.Tp, p + f->scoring);
     x.keys = kt;
-    x.ld = ld;
+    x.ld = a->walk != NULL ? (size_t)E : ld;
     for (size_t r = 0; r < (size_t)R; r++)
-        for (size_t d = 0; d < (size_t)E; d++)
-            kt[d * ld + (size_t)T + r] = hd.k[r * hd.qw + d];
+        for (size_t d = 0; d < (size_t)E; d++) {
+            size_t row = (size_t)T + r;
+            kt[a->walk != NULL ? row * (size_t)E + d : d * ld + row] = hd.k[r * hd.qw + d];
+        }
     for (size_t r = 0; r < (size_t)R; r++)
         for (size_t d = 0; d < (size_t)D; d++)
             v[((size_t)T + r) * Dp + d] = hd.v[r * hd.w + d];

@@ -57,10 +57,12 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
     size_t square = (size_t)Tmax * (size_t)Tmax, dropped = a->drop != NULL ? square : 0;
     size_t relative = PW_OP(relative_floats)(a, Tmax, true), context = PW_OP(context_floats)(a, Tmax, true);
     size_t shared = pw_bias_floats(Tmax) + pw_turned_floats(a, pw_attn_longest(s));
-    size_t mix = PW_OP(mix_shared_floats)(a, Tmax, true);
-    float *vt = pw_ctx_scratch(c, cols + 3 * rows + square + dropped + relative + context + shared + mix);
+    size_t mix = PW_OP(mix_shared_floats)(a, Tmax, true), walk = PW_OP(walk_floats)(a, Tmax);
+    float *vt =
+        pw_ctx_scratch(c, cols + 3 * rows + square + dropped + relative + context + shared + mix + walk);
     float *q = vt + cols, *k = q + rows, *g = k + rows, *ds = g + rows, *masked = ds + square;
     float *bias = masked + dropped + relative + context, *room = bias + pw_bias_floats(Tmax);
+    float *steps = masked + dropped + relative + context + shared + mix;
     struct pw_relative x;
     struct pw_context places;
     struct pw_mixing y;
@@ -106,7 +108,8 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
                     slope_block(&hd, d, by, i, m, pw_to_16(seen));
                 if (a->scan.kind == PW_SCAN_CONTEXT)
                     PW_OP(context_back)(&places, &hd, d, by, i, m, pw_to_16(seen));
-                pw_product(m, E, seen, d, Tp, 1, k, Ep, dq + (size_t)i * qw, qw, false);
+                if (a->walk == NULL)
+                    pw_product(m, E, seen, d, Tp, 1, k, Ep, dq + (size_t)i * qw, qw, false);
                 if (a->keys != NULL)
                     PW_OP(relative_dq)(&x, &hd, dq + (size_t)i * qw, d, i, m);
                 if (a->mix != NULL)
@@ -116,11 +119,14 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
                 m = pw_attn_least(step, hd.T - j);
                 int first = a->causal ? j : 0; /* first query that sees a key of this block */
                 size_t at = (size_t)first * Tp + (size_t)j;
-                pw_product(m, E, hd.T - first, ds + at, 1, Tp, q + (size_t)first * Ep, Ep,
-                           dk + (size_t)j * qw, qw, false);
+                if (a->walk == NULL)
+                    pw_product(m, E, hd.T - first, ds + at, 1, Tp, q + (size_t)first * Ep, Ep,
+                               dk + (size_t)j * qw, qw, false);
                 pw_product(m, D, hd.T - first, p + at, 1, Tp, g + (size_t)first * Dp, Dp, dv + (size_t)j * w,
                            w, false);
             }
+            if (a->walk != NULL)
+                PW_OP(walk_grad)(&hd, dq, dk, ds, q, k, steps);
             scale_rows(dq, qw, hd.T, E, a->scale);
             scale_rows(dk, qw, hd.T, E, a->scale);
             if (d_bias != NULL)
