@@ -47,11 +47,15 @@ static void score_row(float *out, float *slope, const float *qkv, const struct p
 {
     int D = a->head_width, width = 3 * a->heads * D;
     const float *q = qkv + (size_t)(base + i) * (size_t)width + h * D;
+    if (a->walk != NULL)
+        ref_walk(out, q, qkv + (size_t)base * (size_t)width + (a->heads + h) * D, (size_t)width, a, base, i,
+                 h);
     for (int j = 0; j < n; j++) {
         const float *k = qkv + (size_t)(base + j) * (size_t)width + (a->heads + h) * D;
         float v = 0.0f;
         for (int d = 0; d < D; d++)
             v = fmaf(q[d], k[d], v);
+        v = a->walk != NULL ? out[j] : v;
         if (a->keys != NULL) {
             const float *relative = relative_key(a, pos[base + i] - pos[base + j]);
             float dot = 0.0f;
@@ -322,6 +326,7 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
     for (int n = 0; n < s->n; n++) {
         int base = s->start[n], T = s->start[n + 1] - base, ld = (T + 15) / 16 * 16;
         size_t more = (size_t)a->scan.n + 1;
+        float *map = malloc((size_t)(T * T) * sizeof *map);
         float *ds = malloc((size_t)ld * sizeof *ds), *u = malloc((size_t)T * more * sizeof *u);
         for (int h = 0; h < a->heads; h++) {
             const float *q = rows + (size_t)base * w + h * D, *k = q + C, *v = k + C;
@@ -359,6 +364,7 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
                     if (d_bias != NULL)
                         d_bias[bias_at(a, h, pos[base + i], pos[base + j])] += ds[j];
                 }
+                memcpy(map + i * T, ds, (size_t)keys * sizeof *map);
                 if (d_slopes != NULL)
                     slopes_bwd(d_slopes + base * 2 * a->heads, ds, a, pos + base, i, keys, h);
                 if (a->keys != NULL)
@@ -366,6 +372,8 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
                 if (a->mix != NULL)
                     mix_bwd(ds, a, pos, base, base + i, keys, h);
             }
+            if (a->walk != NULL)
+                ref_walk_bwd(dq, dk, map, q, k, w, a, base, T, h);
             for (int i = 0; i < T; i++)
                 for (int d = 0; d < D; d++) {
                     dq[(size_t)i * w + d] *= a->scale;
@@ -374,6 +382,7 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
             for (int i = 0; a->scan.kind == PW_SCAN_CONTEXT && i < T; i++)
                 columns_bwd(dq + (size_t)i * w, d_keys, u + (size_t)i * more, q + (size_t)i * w, a);
         }
+        free(map);
         free(ds);
         free(u);
     }
