@@ -283,6 +283,9 @@ static struct pw_acts acts_of(const struct pw_model *m, const struct pw_work *w,
         a.hid = tap->mlp + at * m->cfg.ffn;
     if (tap != NULL && tap->terms != NULL)
         a.terms = tap->terms + at * m->cfg.heads;
+    if (tap != NULL && tap->walk != NULL)
+        *(a.walk.factors != NULL ? &a.walk.factors : &a.walk.vectors) =
+            tap->walk + at * pw_model_walk_columns(m);
     return a;
 }
 

@@ -150,6 +150,7 @@ struct pw_tap {
     /* [L,T,3HD] [L,T,HD] [L,T,F], in place of a layer's activations; qkv is rotated at the end. */
     float *qkv, *z, *mlp;
     float *terms;                       /* [L,T,H], likewise */
+    float *walk;                        /* [L,T,pw_model_walk_columns], likewise */
     float *row_resid, *row_z, *row_mlp; /* on the host: [L+1,C] [L,HD] [L,F] of row `row` */
     int row;
     bool whole; /* as in struct pw_inspection, like the patches */

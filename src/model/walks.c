@@ -171,6 +171,13 @@ void pw_walks_carve(const struct pw_model *m, struct pw_walk_acts *a, size_t R,
     a->factors = reflects ? take(arg, R * H) : NULL;
 }
 
+int pw_model_walk_columns(const struct pw_model *m)
+{
+    if (!pw_walks(m))
+        return 0;
+    return walk_of(m).kind == PW_WALK_REFLECT ? m->cfg.heads : (int)width_of(m);
+}
+
 size_t pw_walk_row(const struct pw_model *m)
 {
     return pw_walks(m) ? 2 * width_of(m) + (size_t)m->cfg.heads : 0;
