@@ -334,20 +334,22 @@ struct pw_backend_ops {
     void (*turn_bwd)(struct pw_ctx *c, float *dqkv, const struct pw_turn_grad *d, const float *qkv,
                      const struct pw_turn *t, const int *pos, int H, int D, int R);
 
-    /* ---- terms of rows. y [R,H] from g [R,H], by kind (enum pw_terms). y of a row is f(g) added to y of the
-     * row before in its sequence, rows ascending. s NULL: the R rows continue one sequence; before [H] is y
-     * of the row before them, or NULL if they are its first.
+    /* ---- terms of rows. y [R,H] from g [R,H], one number for each row and head, which a layer projects from
+     * its normed input. y of a row is f(g) added to y of the row before in its sequence, rows ascending. s
+     * NULL: the R rows continue one sequence; before [H] is y of the row before them, or NULL if they are its
+     * first.
      *
-     * LOG_SIGMOID: f(x) = min(x, 0) - l, where l = ln(1 + e) and e = exp(-|x|) by the exp of a softmax. With
+     * f is a program in the backend's memory (kernels/score.h), for a pair of ids 0 and the head. f NULL: ln
+     * sigmoid, as f(x) = min(x, 0) - l, where l = ln(1 + e) and e = exp(-|x|) by the exp of a softmax. With
      * t = e / (2 + e) and u = t*t, l = (t + t) * p(u), p = 1 + u/3 + u^2/5 + ... + u^7/15 by fmaf from the
      * highest power on, coefficients rounded to float. */
-    void (*terms_fwd)(struct pw_ctx *c, float *y, const float *g, const float *before, enum pw_terms kind,
-                      int H, const struct pw_seqs *s, int R);
+    void (*terms_fwd)(struct pw_ctx *c, float *y, const float *g, const float *before,
+                      const struct pw_score *f, int H, const struct pw_seqs *s, int R);
     /* SETS dg [R,H] from dy [R,H]: the sum of dy over the row and all later ones of its sequence, rows
-     * descending from +0, times f'(g). LOG_SIGMOID: f'(x) = sigmoid(-x), which is e * q if x > 0 and q
+     * descending from +0, times f'(g). That of ln sigmoid is f'(x) = sigmoid(-x): e * q if x > 0 and q
      * otherwise, with q = 1 / (1 + e). */
-    void (*terms_bwd)(struct pw_ctx *c, float *dg, const float *dy, const float *g, enum pw_terms kind, int H,
-                      const struct pw_seqs *s);
+    void (*terms_bwd)(struct pw_ctx *c, float *dg, const float *dy, const float *g, const struct pw_score *f,
+                      int H, const struct pw_seqs *s);
 
     /* ---- slopes of rows (struct pw_slopes). y [R,2H] from q and k in qkv. A direction u has the length |u|,
      * a sum of squares by lanes, inv = 1 / max(|u|, eps) and unit = u * inv. Let t be the sum by lanes of x

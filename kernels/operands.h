@@ -223,11 +223,6 @@ struct pw_attn {
     struct pw_scan scan; /* only if the table has `scans` */
 };
 
-/* The terms that are made from g [R,H], one number for each row and head, which a layer projects from its
- * normed input. Terms are running sums over the rows of a sequence, and scores take their differences (struct
- * pw_attn). LOG_SIGMOID: sums of ln sigmoid(g). */
-enum pw_terms { PW_TERMS_NONE, PW_TERMS_LOG_SIGMOID };
-
 /* How slopes are made of q and k (slopes_fwd). Each head has a learned direction for queries and one for
  * keys, and a factor, softplus(omega) times a fixed slope. */
 enum { PW_SLOPES_MOST = 128 };

@@ -123,6 +123,7 @@ struct pw_tables {
     int key_rows, reach;
     int *index;             /* [2P-1], bias of gathered entries only: row of pe.bias for P-1 + distance */
     struct pw_score *score; /* [L] function of each finished score; NULL: none */
+    struct pw_score *gate;  /* [L] function of which terms are sums; NULL: that of the backend, or no terms */
     /* The encoding's programs on the host, NULL where it has none; and the same on the backend. */
     struct pw_expr_code *code[PW_PE_TABLES], *there[PW_PE_TABLES];
 };

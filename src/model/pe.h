@@ -93,7 +93,7 @@ struct pw_pe_tables {
 
 /* A learned tensor "pe.NAME" of an encoding with arithmetic of its own; rows 0: a vector. Initial values are
  * normal with standard deviation std; if std is 0, all are value. */
-enum { PW_PE_PARAMS = 24 }; /* most of one encoding */
+enum { PW_PE_PARAMS = 26 }; /* most of one encoding */
 struct pw_pe_param {
     const char *name;
     int rows, cols;
@@ -211,15 +211,18 @@ struct pw_pe {
      * computes table x->which, its parts one after the other, from param, which holds the parameters one
      * after the other. fill_bwd adds to d_param; it overwrites d_table, the gradients of the L layers one
      * after the other, or of ADDED the one gradient. All arrays are in the backend's memory; any worker can
-     * call. NULL: not such an encoding. With TERMS, MIXES, SLOPES, SCAN, WALK and POLAR fill is NULL, and
-     * params has what the member for them says; with POLAR it is the phases [L,H,D]. */
+     * call. NULL: not such an encoding. With TERMS, MIXES, SLOPES, SCAN, WALK and POLAR params has what the
+     * member for them says, and fill is NULL without a use in `computed`; with POLAR it is the phases
+     * [L,H,D]. */
     unsigned computed;
     int (*params)(const void *opts, const struct pw_config *cfg, struct pw_pe_param *out);
     void (*fill)(const struct pw_pe_pass *x, float *table, const float *param);
     void (*fill_bwd)(const struct pw_pe_pass *x, float *d_param, float *d_table, const float *param);
-    /* TERMS: what becomes of a projection of each layer's normed input, the one that q, k and v read. Its
-     * weight [L,H,C] and bias [L,H] are the only two parameters of params. Not with SCORE. */
-    enum pw_terms terms;
+    /* TERMS: writes the function of each layer, [L], of which the terms are sums (terms_fwd); NULL: ln
+     * sigmoid. It takes a projection of each layer's normed input, the one that q, k and v read. The weight
+     * [L,H,C] and bias [L,H] of the projection are the last two parameters of params. Not with SCORE. */
+    void (*gate)(const void *opts, const struct pw_config *cfg, double from, double step,
+                 struct pw_score *out);
     /* MIXES: the number M of functions of the distance in the bank, which has `reach` distances. The only two
      * parameters of params are the weight [L,H*M,C] of a projection of each layer's normed input, which makes
      * the query's weights, and the bank [L,M,reach]. */

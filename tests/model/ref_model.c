@@ -24,7 +24,8 @@ struct view {
     const struct pw_config *cfg;
     const double *embed, *head, *norm, *norm_bias, *pe, *embed_norm, *embed_norm_bias, *head_bias;
     bool capped; /* a formula whose scores go through this file's capped() */
-    /* The formula of test_gradient.c whose embed, angle, gain and scale have learned parameters; NULL. */
+    /* The formula of test_gradient.c whose embed, angle, gain and scale have learned parameters, beside a
+     * gate -exp(g / 2); NULL. */
     const double *wave, *turn, *grow, *sharp;
     const double *mix, *bank; /* of all layers; NULL: no mix */
     int mixes, reach;
@@ -447,6 +448,14 @@ static double polar(const struct view *r, double q, double k, int l, int h, int 
     return softplus(q) * softplus(k) * (cos(i) * cos(j + phase) + sin(i) * sin(j + phase));
 }
 
+/* The part of a token in the sums of its head. */
+static double gate_of(const struct view *r, int l, int h, double g)
+{
+    if (r->fixed != NULL && r->fixed->gate != NULL)
+        return r->fixed->gate(l, h, g);
+    return r->wave != NULL ? -exp(g / 2) : -log(1 + exp(-g));
+}
+
 /* z [T,HD] from normed inputs n [T,C]. */
 static void attention(const struct view *r, double *z, const double *n, const struct layer *y, const int *pos,
                       int T, int first)
@@ -455,7 +464,7 @@ static void attention(const struct view *r, double *z, const double *n, const st
     int C = cfg->width, H = cfg->heads, D = cfg->head_width, HD = H * D;
     int K = cfg->kv_heads > 0 ? cfg->kv_heads : H, KD = K * D;
     double *q = room(T, HD), *k = room(T, KD), *v = room(T, KD), *p = room(1, T);
-    double *kept = room(T, H); /* running sums of the gates' logarithms */
+    double *kept = room(T, H); /* running sums of the gates */
     int M = r->mix != NULL ? r->mixes : 0;
     double *mix = room(T, H * M + 1); /* weights of the mix */
     double *slope_q = room(T, H), *slope_k = room(T, H);
@@ -467,7 +476,7 @@ static void attention(const struct view *r, double *z, const double *n, const st
         double *g = kept + t * H;
         linear(g, r->gate + y->number * H * C, r->gate_bias + y->number * H, n + t * C, H, C);
         for (int h = 0; h < H; h++)
-            g[h] = (t > 0 ? g[h - H] : 0) - log(1 + exp(-g[h]));
+            g[h] = (t > 0 ? g[h - H] : 0) + gate_of(r, y->number, h, g[h]);
     }
     for (int t = 0; t < T; t++) {
         linear(q + t * HD, y->q, y->q_bias, n + t * C, HD, C);

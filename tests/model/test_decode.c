@@ -161,6 +161,7 @@ static void test_the_model_changes(void **state)
                                       "alibi",
                                       "fox",
                                       "fox open=4",
+                                      "expr 'gate = -exp(g) * (h + l + 1); bias = -0.1 * d' logn=3",
                                       "inkling",
                                       "inkling reach=5 alpha=0.5 floor=3",
                                       "inkling logn=4",

@@ -434,7 +434,7 @@ static void compute_forgetting(struct pw_ctx *c, int chunk, int worker, void *ar
 
     (void)chunk;
     (void)worker;
-    x->ops->terms_fwd(c, x->terms, x->g, NULL, PW_TERMS_LOG_SIGMOID, x->H, x->seqs, x->seqs->rows);
+    x->ops->terms_fwd(c, x->terms, x->g, NULL, NULL, x->H, x->seqs, x->seqs->rows);
     x->ops->scores(c, x->scores, x->qkv, &a, NULL, x->seqs);
 }
 

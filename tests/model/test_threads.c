@@ -41,6 +41,7 @@ static const struct {
     {"layers=2 width=12 heads=3 ffn=10 context=32 dropout=0.1", "path"},
     {"layers=2 width=12 heads=3 ffn=10 context=32 dropout=0.1", "wall"},
     {"layers=2 width=12 heads=3 ffn=10 context=32 tied=on", "fire threshold=4"},
+    {"layers=2 width=12 heads=3 ffn=10 context=32", "expr 'gate = -exp(g) * (l + 1); mask = d < 9 || j < h'"},
     {"layers=2 width=12 heads=3 ffn=10 context=32", "expr 'bias = -d; score = 4 * tanh(s / 4) * (1 + l)'"},
     {"layers=2 width=12 heads=3 ffn=10 context=32",
      "expr 'angle = l * i * 0.1; bias = -l * d; mask = d < 3 + l || j < h'"},

@@ -357,11 +357,12 @@ void ref_case_terms(struct ref_call *r)
     struct pw_seqs seqs = {SEQS, ref_copy(r, start, sizeof start), R, 65};
     float *g = ref_input(r, n, ref_next(&r->s) % 4 == 0 ? 60.0f : 2.0f), *dy = ref_input(r, n, 1.0f);
     float *y = ref_output(r, n), *dg = ref_output(r, n), *pieces = ref_output(r, n);
-    r->ops->terms_fwd(r->c, y, g, NULL, PW_TERMS_LOG_SIGMOID, H, &seqs, R);
-    r->ops->terms_bwd(r->c, dg, dy, g, PW_TERMS_LOG_SIGMOID, H, &seqs);
+    const struct pw_score *f = score_function(r);
+    r->ops->terms_fwd(r->c, y, g, NULL, f, H, &seqs, R);
+    r->ops->terms_bwd(r->c, dg, dy, g, f, H, &seqs);
     half = half < R ? half : R; /* one sequence in two pieces, as in decoding */
-    r->ops->terms_fwd(r->c, pieces, g, NULL, PW_TERMS_LOG_SIGMOID, H, NULL, half);
+    r->ops->terms_fwd(r->c, pieces, g, NULL, f, H, NULL, half);
     if (half < R)
-        r->ops->terms_fwd(r->c, pieces + half * H, g + half * H, pieces + (half - 1) * H,
-                          PW_TERMS_LOG_SIGMOID, H, NULL, R - half);
+        r->ops->terms_fwd(r->c, pieces + half * H, g + half * H, pieces + (half - 1) * H, f, H, NULL,
+                          R - half);
 }

@@ -61,10 +61,10 @@ void ref_double_heads_bwd(struct pw_ctx *c, float *dx, float *d_q_gain, float *d
 void ref_double_cap_fwd(struct pw_ctx *c, float *y, float cap, size_t n);
 void ref_double_cap_bwd(struct pw_ctx *c, float *d, const float *y, float cap, size_t n);
 
-void ref_double_terms_fwd(struct pw_ctx *c, float *y, const float *g, const float *before, enum pw_terms kind,
-                          int H, const struct pw_seqs *s, int R);
-void ref_double_terms_bwd(struct pw_ctx *c, float *dg, const float *dy, const float *g, enum pw_terms kind,
-                          int H, const struct pw_seqs *s);
+void ref_double_terms_fwd(struct pw_ctx *c, float *y, const float *g, const float *before,
+                          const struct pw_score *f, int H, const struct pw_seqs *s, int R);
+void ref_double_terms_bwd(struct pw_ctx *c, float *dg, const float *dy, const float *g,
+                          const struct pw_score *f, int H, const struct pw_seqs *s);
 void ref_double_slopes_fwd(struct pw_ctx *c, float *y, const float *qkv, const struct pw_slopes *s, int R);
 void ref_double_slopes_bwd(struct pw_ctx *c, float *dqkv, const struct pw_slopes_grad *d, const float *dy,
                            const float *qkv, const struct pw_slopes *s, int R);
