@@ -77,7 +77,7 @@ const struct pw_pe pw_pe_path = {
     .uses = PW_PE_WALK,
     .needs_mask = true,
     .resolve = resolve,
-    .choice = "32, at most width",
+    .choice = "rank=32, at most width",
     .params = params,
     .walk = walk,
 };
