@@ -66,7 +66,7 @@ CASES = {
     "path": ("path rank=3", {}),
     "path_gelu": ("path rank=8 conv=0", dict(norm="layernorm", act="gelu", bias="on", heads=4, tied="on")),
     "wall": ("wall", {}),
-    "wall_gelu": ("wall open=0", dict(norm="layernorm", act="gelu", bias="on", heads=4, tied="on")),
+    "wall_gelu": ("wall gate_bias=0", dict(norm="layernorm", act="gelu", bias="on", heads=4, tied="on")),
 }
 
 FAMILIES = {

@@ -231,7 +231,7 @@ const struct pw_command pw_cmd_pe = {
         "  cope       npos=                   a learned part of the score by the number of gated keys\n"
         "  pope       base=                   content makes the lengths of entries, position their angles\n"
         "  path       rank= conv=             each token between a key and the query reflects the query\n"
-        "  wall       open=                   a gate on each token and channel: how much of q.k is left\n"
+        "  wall       gate_bias=              a gate on each token and channel: how much of q.k is left\n"
         "  expr FORMULA                       your own, to the end of the line; quotes around it, ' or \",\n"
         "                                     protect ';': pe expr 'm = slopes()[h]; bias = -m * d'\n"
         "The two lines before fox need the length of the whole sequence, which leaks it in causal training. "
