@@ -14,6 +14,11 @@
 /* One call of attention, passed to its kernels by value. */
 struct pw_attend {
     const float *qkv; /* [R,3HD] */
+    /* q and k: those of qkv, or wide ones (struct pw_made). Head h of q begins at h * E in a row, and that of
+     * k at (H + h) * E. Rows are qk_row floats apart. */
+    const float *qk;
+    size_t qk_row;
+    int E;
     const int *pos;   /* [R] position ids; NULL without bias, relative keys, rotation and score */
     const int *start; /* [n+1] first row of each sequence */
     const float *bias, *keys;
@@ -22,7 +27,10 @@ struct pw_attend {
     const struct pw_score *score; /* the function of scores; NULL: none */
     const float *terms;           /* [R,H] terms of rows; NULL: none */
     const float *slopes;          /* [R,2H] slopes of rows; NULL: none */
-    size_t rows;                  /* R */
+    struct pw_scan scan;
+    /* mode ref, [R,H,scan.n]: products of q with the columns of contextual positions */
+    const float *products;
+    size_t rows; /* R */
     int n, longest, heads, D, table, reach, key_rows;
     size_t bias_head; /* bias entries of one head */
     /* Strides: the entry of query id i and key id j is bias[h * bias_head + by_query * i + by_key * j]. For a
@@ -30,8 +38,8 @@ struct pw_attend {
     int by_query, by_key;
     float scale;
     bool causal, dense;
-    /* Heads (with rotation angles), or relative keys, can be read as aligned float4. */
-    bool fours, keys_fours;
+    /* Heads (with rotation angles), q and k, or relative keys can be read as aligned float4. */
+    bool fours, qk_fours, keys_fours;
 };
 
 /* Builds the argument from the operands of an operation in kernels/backend.h. Rotation (a->turn) is left out:
@@ -41,7 +49,10 @@ static inline struct pw_attend pw_attend_of(const float *qkv, const struct pw_at
 {
     struct pw_attend at = {};
     assert(a->turn == NULL || a->keys == NULL);
-    at.qkv = qkv;
+    at.qkv = at.qk = qkv;
+    at.E = a->head_width;
+    at.qk_row = 3 * (size_t)(a->heads * a->head_width);
+    at.scan = a->scan;
     at.pos = a->bias != NULL || a->keys != NULL || a->turn != NULL || a->score != NULL || a->made != NULL
                  ? pos
                  : NULL;
@@ -67,6 +78,7 @@ static inline struct pw_attend pw_attend_of(const float *qkv, const struct pw_at
     at.scale = a->scale;
     at.causal = a->causal;
     at.fours = at.D % 4 == 0 && pw_fours(qkv);
+    at.qk_fours = at.E % 4 == 0 && pw_fours(at.qk);
     at.keys_fours = at.D % 4 == 0 && pw_fours(a->keys);
     return at;
 }

@@ -25,7 +25,7 @@ static __global__ void attend_cached(float *z, float *prob, const float *cache, 
     int keys = a.causal ? i + 1 : total;
     size_t D = (size_t)a.D, C = (size_t)a.heads * D, column = (size_t)h * D;
     const float *k = cache + column, *v = k + C;
-    q += (size_t)r * 3 * C + column;
+    q += (size_t)r * a.qk_row + column;
     prob += (size_t)blockIdx.x * (size_t)total;
     int query = pw_dev_id(a, (size_t)i);
     const float *bias = pw_dev_bias(a, h, query);
@@ -38,7 +38,11 @@ static __global__ void attend_cached(float *z, float *prob, const float *cache, 
         prob[j] = pw_dev_finish(a, h, query, key, score, &slope);
     }
     __syncthreads();
-    if (threadIdx.x < 32)
+    if (threadIdx.x < 32 && a.scan.kind == PW_SCAN_CONTEXT)
+        pw_dev_context(prob, NULL, NULL, a.products + (size_t)blockIdx.x * (size_t)a.scan.n, a.scan.n, keys);
+    if (threadIdx.x < 32 && a.scan.kind == PW_SCAN_STICK)
+        pw_dev_stick(prob, NULL, i);
+    else if (threadIdx.x < 32)
         pw_dev_softmax(prob, keys);
     __syncthreads();
     for (size_t d = threadIdx.x; d < D; d += blockDim.x) {
@@ -50,10 +54,17 @@ static __global__ void attend_cached(float *z, float *prob, const float *cache, 
     }
 }
 
-size_t pw_cuda_attention_cached_scratch(const struct pw_attn *a, int T, int R)
+/* Rows and heads that a launch handles at most. */
+static size_t items_of(const struct pw_attn *a, int R)
 {
     size_t items = (size_t)R * (size_t)a->heads, most = (size_t)(TURN > a->heads ? TURN : a->heads);
-    return (items < most ? items : most) * (size_t)(T + R);
+    return items < most ? items : most;
+}
+
+size_t pw_cuda_attention_cached_scratch(const struct pw_attn *a, int T, int R)
+{
+    size_t products = a->scan.kind == PW_SCAN_CONTEXT ? (size_t)a->scan.n : 0;
+    return items_of(a, R) * ((size_t)(T + R) + products);
 }
 
 cudaError_t pw_cuda_attention_cached(cudaStream_t s, float *z, float *cache, const float *qkv,
@@ -66,15 +77,21 @@ cudaError_t pw_cuda_attention_cached(cudaStream_t s, float *z, float *cache, con
     unsigned blocks = pw_blocks(n, PW_THREADS);
     int turn = TURN > a->heads ? TURN / a->heads : 1;
     (void)cap;
-    all.fours = all.fours && pw_fours(cache);
+    all.qk_fours = all.qk_fours && pw_fours(cache);
     if (R == 0)
         return cudaSuccess;
     cudaError_t e = PW_LAUNCH(append_rows, dim3(blocks < 1024 ? blocks : 1024), dim3(PW_THREADS), 0, s,
                               cache + (size_t)T * 2 * C, qkv, n, C);
+    float *products = scratch + items_of(a, R) * (size_t)(T + R);
+    all.products = products;
     for (int r = 0; r < R && e == cudaSuccess; r += turn) {
         int rows = R - r < turn ? R - r : turn;
-        e = PW_LAUNCH(attend_cached, dim3((unsigned)(rows * a->heads)), dim3(THREADS), 0, s,
-                      z + (size_t)r * C, scratch, cache, qkv + (size_t)r * 3 * C, all, T + r, T + R);
+        const float *q = all.qk + (size_t)r * all.qk_row;
+        if (a->scan.kind == PW_SCAN_CONTEXT)
+            e = pw_context_products(s, products, q, all, (size_t)rows);
+        if (e == cudaSuccess)
+            e = PW_LAUNCH(attend_cached, dim3((unsigned)(rows * a->heads)), dim3(THREADS), 0, s,
+                          z + (size_t)r * C, scratch, cache, q, all, T + r, T + R);
     }
     return e;
 }

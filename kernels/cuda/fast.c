@@ -81,11 +81,11 @@ void pw_cuda_fast_norm_bwd(struct pw_ctx *c, float *dx, float *d_gain, float *d_
 
 /* ---- attention */
 
-/* The fused kernels support neither a function of scores nor terms or slopes of rows. If there are any, the
- * kernels of mode ref run instead. */
+/* The fused kernels support neither a function of scores nor a scan nor numbers that an encoding makes of
+ * rows. If there are any, the kernels of mode ref run instead. */
 static bool is_fused(const struct pw_attn *a)
 {
-    return a->score == NULL && a->terms == NULL && a->made == NULL;
+    return a->score == NULL && a->terms == NULL && a->made == NULL && a->scan.kind == PW_SCAN_NONE;
 }
 
 /* The logarithm of the sum of exponentials of every row and head. */

@@ -114,7 +114,7 @@ static void scores(struct pw_ctx *c, float *out, const float *qkv, const struct 
                    const struct pw_seqs *s)
 {
     pw_cuda_writes(c, out);
-    size_t *at = pw_cuda_turned(c, ((size_t)s->n + 1) * sizeof *at, &qkv, a, pos, s->rows);
+    size_t *at = pw_cuda_turned(c, pw_cuda_attention_at(a, s), &qkv, a, pos, s->rows);
     PW_CUDA_DO(c, "scores", pw_cuda_scores(c->stream, out, qkv, a, pos, s, at));
 }
 
@@ -287,8 +287,8 @@ static enum pw_code open_ref(struct pw_backend **be, int device, struct pw_err *
 }
 
 #define SHARED                                                                                               \
-    .abi = PW_BACKEND_ABI, .name = "cuda", .isa = "", .widest_head = PW_CUDA_WIDEST, .sync = pw_cuda_sync,   \
-    .unit = pw_cuda_unit, .workers = pw_cuda_workers, .device = pw_cuda_device,                              \
+    .abi = PW_BACKEND_ABI, .name = "cuda", .isa = "", .widest_head = PW_CUDA_WIDEST, .scans = true,          \
+    .sync = pw_cuda_sync, .unit = pw_cuda_unit, .workers = pw_cuda_workers, .device = pw_cuda_device,        \
     .device_at = pw_cuda_device_at, .alloc = pw_cuda_alloc, .alloc_acts = pw_cuda_alloc_acts,                \
     .alloc_operands = pw_cuda_alloc_operands, .free = pw_cuda_free, .memory = pw_cuda_memory,                \
     .upload = pw_cuda_upload, .download = pw_cuda_download, .copy = pw_cuda_copy_over,                       \

@@ -82,7 +82,10 @@ static size_t beside(const struct pw_model *m, int batch, int T)
                            .reach = pe->uses & PW_PE_KEYS ? pe->reach(m->pe.o.bytes) : 0,
                            .terms = pe->uses & PW_PE_TERMS ? &something : NULL,
                            .made = pe->uses & PW_PE_SLOPES ? &made : NULL,
-                           .turn = pe->uses & PW_PE_ROTATION || pw_pe_gains(&m->pe) ? &turn : NULL};
+                           .turn = pe->uses & PW_PE_ROTATION || pw_pe_gains(&m->pe) ? &turn : NULL,
+                           .scan = {.kind = pe->scan}};
+    if (pe->scan == PW_SCAN_CONTEXT)
+        attn.scan.n = pe->scan_rows(m->pe.o.bytes);
     struct pw_seqs seqs = {.n = rows / T + rows / 4 / T + 1, .rows = rows + rows / 4, .longest = T + T / 4};
 
     return m->ops->beside != NULL ? m->ops->beside(&attn, &seqs, QKV > F ? QKV : F) : 0;
