@@ -60,6 +60,7 @@ static __device__ __forceinline__ void score_row(float *out, float *second, size
         int key = pw_dev_id(a, (size_t)(p.base + j));
         float by, v = pw_dev_score(a, pw_dev_match(a, q, k + (size_t)j * w, query - key), bias, key);
         v = pw_dev_add_terms(a, p.h, p.r, (size_t)(p.base + j), v);
+        v = pw_dev_add_mix(a, p.h, p.r, p.r, (size_t)(p.base + j), v);
         v = pw_dev_add_slopes(a, p.h, p.r, (size_t)(p.base + j), v);
         out[j] = pw_dev_finish(a, p.h, query, key, v, &by);
         if (second != NULL && a.score != NULL)

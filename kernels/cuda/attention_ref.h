@@ -45,6 +45,26 @@ __device__ __forceinline__ float pw_dev_add_terms(const struct pw_attend &a, int
     return a.terms != NULL ? v + (a.terms[query * H + (size_t)h] - a.terms[key * H + (size_t)h]) : v;
 }
 
+/* The gain of a query's weights of a mix; 1, which changes no bit, without gains. */
+__device__ __forceinline__ float pw_dev_mix_gain(const struct pw_attend &a, int h, size_t query)
+{
+    return a.gain != NULL ? a.gain[(size_t)h * (size_t)a.gain_head + (size_t)a.pos[query]] : 1.0f;
+}
+
+/* Adds the bias that a query mixes, if there is a mix, to a score. row: of the query among the weights. */
+__device__ __forceinline__ float pw_dev_add_mix(const struct pw_attend &a, int h, size_t row, size_t query,
+                                                size_t key, float v)
+{
+    if (a.mix.weights == NULL)
+        return v;
+    int distance = pw_dev_distance(a, query, key), M = a.mix.mixes;
+    const float *weights = a.mix.weights + (row * (size_t)a.heads + (size_t)h) * (size_t)M;
+    float gain = pw_dev_mix_gain(a, h, query), sum = 0.0f;
+    for (int m = 0; m < M && distance >= 0 && distance < a.mix.reach; m++)
+        sum = fmaf(weights[m] * gain, a.mix.bank[m * a.mix.reach + distance], sum);
+    return v + sum;
+}
+
 /* Adds the difference of the position ids of a key and a query times both slopes, if there are slopes. */
 __device__ __forceinline__ float pw_dev_add_slopes(const struct pw_attend &a, int h, size_t query, size_t key,
                                                    float v)
@@ -157,6 +177,12 @@ __device__ __forceinline__ bool pw_dev_place(const struct pw_attend &a, struct p
     p->T = a.start[p->seq + 1] - p->base;
     p->i = (int)p->r - p->base;
     return true;
+}
+
+/* The start of row i of this place's sequence and head in ds: see pw_bias_sums. */
+__device__ __forceinline__ size_t pw_dev_ds_row(const struct pw_attend &a, const struct pw_place &p, int i)
+{
+    return ((size_t)p.base * (size_t)a.heads + (size_t)p.h * (size_t)p.T + (size_t)i) * (size_t)a.longest;
 }
 
 /* The floats from a probability in `save` to the same place of the next map: the derivatives of a function of

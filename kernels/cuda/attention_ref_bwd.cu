@@ -5,12 +5,6 @@
  * contextual positions the gradients of each query's products. */
 #include "kernels/cuda/attention_ref.h"
 
-/* The start of query i's row in ds: see pw_bias_sums. */
-static __device__ __forceinline__ size_t ds_row(const struct pw_attend &a, const struct pw_place &p, int i)
-{
-    return ((size_t)p.base * (size_t)a.heads + (size_t)p.h * (size_t)p.T + (size_t)i) * (size_t)a.longest;
-}
-
 static __device__ __forceinline__ const float *probs_of(const struct pw_attend &a, const struct pw_place &p,
                                                         const float *save, const size_t *at)
 {
@@ -163,7 +157,7 @@ static __global__ void bwd_queries(float *dqk, float *d_slopes, float *ds, float
     const float *prob = probs_of(a, p, save, at) + (size_t)p.i * (size_t)p.T;
     const float *k = a.qk + (size_t)p.base * w + (size_t)(a.heads + p.h) * E;
     float *dq = dqk + p.r * w + (size_t)p.h * E, *shared = weights[threadIdx.x / 32];
-    ds += ds_row(a, p, p.i);
+    ds += pw_dev_ds_row(a, p, p.i);
     ds_of_query(ds, prob, dz, a, p, next, keys);
     if (a.keys != NULL)
         sum_relative(dq, by_row + item * (size_t)a.key_rows, ds, k, a, p, keys, shared);
@@ -225,7 +219,7 @@ static __global__ void bwd_keys(float *dqkv, float *dqk, float *d_terms, float *
         return pw_dev_mask_entry(a.mask, (uint32_t)(p.base + i), (uint32_t)j, (uint32_t)p.h,
                                  prob[(size_t)i * (size_t)p.T + (size_t)j]);
     };
-    ds += ds_row(a, p, 0) + (size_t)j;
+    ds += pw_dev_ds_row(a, p, 0) + (size_t)j;
     for (int c = 0; c < a.E; c += PW_CUDA_WIDEST)
         pw_dev_weighted(
             dk + c, [&](int i) { return ds[(size_t)i * (size_t)a.longest]; }, q + c, w, from, p.T,
@@ -247,7 +241,7 @@ size_t pw_cuda_attention_ds(const struct pw_attn *a, const struct pw_seqs *seqs)
 {
     struct pw_attend all = pw_attend_of(NULL, a, NULL, seqs);
     size_t maps = all.rows * (size_t)all.heads * (size_t)all.longest;
-    return maps + pw_relative_floats(all) + pw_context_floats(all) +
+    return maps + pw_relative_floats(all) + pw_context_floats(all) + pw_mix_floats(all) +
            (a->bias != NULL ? pw_bias_index_ints(all) : 0);
 }
 
@@ -262,8 +256,10 @@ cudaError_t pw_cuda_attention_bwd_ref(cudaStream_t s, float *dqkv, float *d_bias
     all.fours = all.fours && pw_fours(dz);
     dim3 blocks(pw_blocks(all.rows * (size_t)a->heads, PW_WARPS));
     float *by_row = ds + all.rows * (size_t)all.heads * (size_t)all.longest;
-    int *index = (int *)(by_row + pw_relative_floats(all) + pw_context_floats(all));
-    float *d_slopes = a->made != NULL ? a->made->d_slopes : NULL, *dqk = dqkv;
+    float *mixed = by_row + pw_relative_floats(all) + pw_context_floats(all);
+    int *index = (int *)(mixed + pw_mix_floats(all));
+    float *d_slopes = a->made != NULL ? a->made->d_slopes : NULL;
+    float *dqk = all.qk != qkv ? a->made->d_wide : dqkv;
     cudaError_t e = pw_attention_maps(s, at, &all);
     if (e == cudaSuccess)
         e = PW_LAUNCH(bwd_queries, blocks, dim3(PW_THREADS), 0, s, dqk, d_slopes, ds, by_row, dz, save, all,
@@ -271,6 +267,8 @@ cudaError_t pw_cuda_attention_bwd_ref(cudaStream_t s, float *dqkv, float *d_bias
     if (e == cudaSuccess)
         e = PW_LAUNCH(bwd_keys, blocks, dim3(PW_THREADS), 0, s, dqkv, dqk, d_terms, d_slopes, ds, dz, save,
                       all, at);
+    if (e == cudaSuccess && a->mix != NULL)
+        e = pw_mix_bwd(s, mixed, ds, all);
     if (e == cudaSuccess && all.scan.kind == PW_SCAN_CONTEXT && d_keys != NULL)
         return pw_context_table(s, d_keys, by_row, all);
     if (e == cudaSuccess && d_keys != NULL)

@@ -170,6 +170,14 @@ size_t pw_cuda_slopes_bwd_floats(const struct pw_slopes *p, int R);
 cudaError_t pw_cuda_slopes_bwd(cudaStream_t s, float *dqkv, const struct pw_slopes_grad *d, const float *dy,
                                const float *qkv, const struct pw_slopes *p, int R, float *room);
 
+/* ---- polar.cu. room: pw_cuda_polar_floats; of the backward pass pw_cuda_polar_bwd_floats. */
+size_t pw_cuda_polar_floats(const struct pw_polar *p);
+cudaError_t pw_cuda_polar_fwd(cudaStream_t s, float *y, const float *qkv, const struct pw_polar *p,
+                              const int *pos, int R, float *room);
+size_t pw_cuda_polar_bwd_floats(const struct pw_polar *p, int R);
+cudaError_t pw_cuda_polar_bwd(cudaStream_t s, float *dqkv, float *d_phase, const float *dy, const float *qkv,
+                              const struct pw_polar *p, const int *pos, int R, float *room);
+
 /* ---- put_head.cu, gather.cu, fire.cu, loss.cu, elementwise.cu, dropout.cu. rounded: dx, d_logits or y as
  * bf16, or NULL. In dropout y may be NULL if rounded is not. */
 cudaError_t pw_cuda_put_head(cudaStream_t s, float *z, const float *table, const int *pos, int h, int H,
