@@ -108,7 +108,7 @@ static __device__ __forceinline__ void sum_keys(float *y, const float *ds, const
             a.scale, shared);
 }
 
-/* The same of ds and k with relative keys, and the sums by their rows: by_row [key_rows]. */
+/* Stores dq with relative keys at y, and the sums of ds by their rows: by_row [key_rows]. */
 static __device__ __forceinline__ void sum_relative(float *y, float *by_row, const float *ds, const float *k,
                                                     const struct pw_attend &a, const struct pw_place &p,
                                                     int keys, float *shared)
@@ -122,8 +122,8 @@ static __device__ __forceinline__ void sum_relative(float *y, float *by_row, con
     pw_dev_store_sum(y, dq, a.D, a.scale);
 }
 
-/* The same of ds and k with contextual positions, and the gradients of the query's products: u [n]. Turns ds
- * into that of the scores without them first. places: of the keys; the gates lie `next` floats before. */
+/* Stores dq with contextual positions at y, and the gradients of the query's products: u [n]. First turns ds
+ * into dS of the scores without them. places: those of the keys; the gates lie `next` floats before. */
 static __device__ __forceinline__ void sum_context(float *y, float *u, float *ds, const float *k,
                                                    const float *places, size_t next,
                                                    const struct pw_attend &a, const struct pw_place &p,

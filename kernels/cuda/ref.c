@@ -105,7 +105,11 @@ static size_t bwd_bytes(const struct pw_attn *a, const struct pw_seqs *s)
 size_t pw_cuda_ref_beside(const struct pw_attn *a, const struct pw_seqs *s, int widest)
 {
     (void)widest; /* products need no scratch */
-    return pw_cuda_room_for(pw_cuda_turned_bytes(a, bwd_bytes(a, s), s->rows));
+    struct pw_polar p = {.heads = a->heads, .head_width = a->head_width};
+    bool polar = a->made != NULL && a->made->wide != NULL;
+    size_t attention = pw_cuda_turned_bytes(a, bwd_bytes(a, s), s->rows),
+           made = polar ? pw_cuda_polar_bwd_floats(&p, s->rows) * sizeof(float) : 0;
+    return pw_cuda_room_for(attention > made ? attention : made);
 }
 
 void pw_cuda_ref_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, float *d_terms,
