@@ -80,9 +80,11 @@ size_t pw_model_save_floats(const struct pw_model *m, const int *start, int n_se
     static const struct pw_score some; /* its address alone matters, like that of term */
     static const float term;
     static const struct pw_made made = {.slopes = &term};
+    static const struct pw_mix mix;
     struct pw_attn a = {.heads = m->cfg.heads,
                         .score = m->pe.pe->uses & PW_PE_SCORE ? &some : NULL,
                         .terms = pw_has_terms(m) ? &term : NULL,
+                        .mix = m->pe.pe->uses & PW_PE_MIXES ? &mix : NULL,
                         .made = pw_has_slopes(m) || pw_is_polar(m) ? &made : NULL,
                         .scan = {.kind = m->pe.pe->scan}};
     return m->ops->attn_save_floats(&a, start, n_seqs);
