@@ -141,8 +141,8 @@ struct pw_made {
     int width; /* E, at least D */
 };
 
-/* A scan over the keys of a query, from the query's own key backwards, that reads the finished scores s
- * (kernels/backend.h has its arithmetic and order). It needs the causal mask, and excludes bias, keys, score
+/* A scan that reads the finished scores s: over the keys of a query, from its own key backwards, or of SELECT
+ * over the earlier queries of a key (kernels/backend.h has its arithmetic and order). It needs the causal mask, and excludes bias, keys, score
  * and terms of struct pw_attn. The order of the rows is the order of positions. */
 enum pw_scan_kind {
     PW_SCAN_NONE,
@@ -153,11 +153,19 @@ enum pw_scan_kind {
      * sum of the gates from it to the query's own key. Column k of a table is for position k; the product of
      * the query with it, interpolated between two columns, is added to the score. */
     PW_SCAN_CONTEXT,
+    /* Selection (Leviathan et al. 2024): in head 0 each token votes, by the positive part of its scores, that
+     * later tokens should not read a key. All heads subtract from their scores the sum of the votes on the
+     * key by the tokens before the query. No token votes on itself or on the first token. Only if the table
+     * `selects`. */
+    PW_SCAN_SELECT,
 };
 struct pw_scan {
     enum pw_scan_kind kind;
     const float *rows; /* CONTEXT: the table [D,n], shared by the heads */
     int n;             /* CONTEXT: at least 2; positions are at most n - 1 */
+    /* SELECT, in attention_cached alone: [cap, cap rounded up to 16]. Row i has, for each key, the sum of the
+     * votes of rows 0..i. It reads row T-1 and writes the R rows after it. */
+    float *lost;
 };
 
 /* Parameters of one attention operation. */
