@@ -163,10 +163,17 @@ struct pw_scan {
     enum pw_scan_kind kind;
     const float *rows; /* CONTEXT: the table [D,n], shared by the heads */
     int n;             /* CONTEXT: at least 2; positions are at most n - 1 */
-    /* SELECT, in attention_cached alone: [cap, cap rounded up to 16]. Row i has, for each key, the sum of the
-     * votes of rows 0..i. It reads row T-1 and writes the R rows after it. */
+    /* SELECT, in attention_cached alone: pw_lost_at(T+R) floats. Row i, at pw_lost_at(i), has the sum of the
+     * votes of rows 0..i for each of keys 0..i. The operation reads row T-1 and writes the R rows after it. */
     float *lost;
 };
+
+/* Floats of the first i rows of the sums of votes; row t has t + 1 floats, rounded up to 16. */
+static inline size_t pw_lost_at(int i)
+{
+    size_t blocks = (size_t)i / 16, rest = (size_t)i % 16;
+    return 16 * (blocks + 1) * (8 * blocks + rest);
+}
 
 /* Parameters of one attention operation. */
 struct pw_attn {

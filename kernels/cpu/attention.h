@@ -149,7 +149,7 @@ struct pw_select {
     const float *q; /* queries of head 0; rows are qw floats apart */
     size_t qw;
     const float *keys;  /* [E,ld] keys of head 0, transposed */
-    size_t ld;          /* also the floats from one row of lost to the next */
+    size_t ld;
     const float *votes; /* [T,Tp] votes of the sequence; NULL: each block is computed */
     const float *lost;  /* rows of struct pw_scan, in place of votes; NULL: none */
     float *block;       /* [PW_BLOCK,Tp] votes of a block */

@@ -71,11 +71,13 @@ void PW_OP(select_keep)(struct pw_select *x, const struct pw_head *hd, float *lo
         int cols = pw_to_16(i + m);
         votes_block(x, hd, block, i - T, i, m, cols);
         for (int r = 0; r < m; r++) {
-            float *to = lost + (size_t)(i + r) * x->ld;
-            for (int j = 0; j < cols; j += 16) {
+            int own = i + r - 1; /* the keys that have a sum before these votes */
+            float *to = lost + pw_lost_at(i + r);
+            const float *before = own > 0 ? lost + pw_lost_at(own) : NULL;
+            for (int j = 0; j <= i + r; j += 16) {
                 v16 sum = v_zero();
-                if (i + r > 0)
-                    sum = v_select(pw_attn_seen_lanes(i + r - 1 - j), v_load(to - x->ld + j), sum);
+                if (j < own)
+                    sum = v_select(pw_attn_seen_lanes(own - j), v_load(before + j), sum);
                 v_store(to + j, v_add(sum, v_load(block + (size_t)r * Tp + j)));
             }
         }
@@ -88,7 +90,9 @@ static float subtract(float *s, const float *sum, int own, int cols)
 {
     v16 most = v_set(-INFINITY);
     for (int j = 0; j < cols; j += 16) {
-        v16 v = v_sub(v_load(s + j), v_select(pw_attn_seen_lanes(own - j), v_load(sum + j), v_zero()));
+        v16 v = v_load(s + j);
+        if (j < own)
+            v = v_sub(v, v_select(pw_attn_seen_lanes(own - j), v_load(sum + j), v_zero()));
         most = v_max(v, most);
         v_store(s + j, v);
     }
@@ -101,8 +105,8 @@ void PW_OP(select_take)(const struct pw_select *x, const struct pw_head *hd, flo
     size_t Tp = (size_t)hd->Tp;
     if (x->lost != NULL) {
         for (int r = 0; r < m; r++)
-            if (i + r > 0)
-                max[r] = subtract(s + (size_t)r * Tp, x->lost + (size_t)(i + r - 1) * x->ld, i + r - 1, cols);
+            if (i + r > 1)
+                max[r] = subtract(s + (size_t)r * Tp, x->lost + pw_lost_at(i + r - 1), i + r - 1, cols);
         return;
     }
     const float *votes = x->votes != NULL ? x->votes + (size_t)i * Tp : x->block;

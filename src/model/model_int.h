@@ -161,6 +161,8 @@ struct pw_cache {
     size_t layer;                 /* floats per layer */
     float *terms;                 /* [L][cap,H] terms of the rows so far; NULL: the encoding has none */
     float *slopes;                /* [L][cap,2H] slopes of the rows so far; NULL: the encoding has none */
+    float *lost;                  /* [L] sums of votes, with room for lost_rows rows; NULL: none */
+    int lost_rows;
     const int *order;             /* [cap] 0, 1, 2, ... on the backend */
     const int *pos;               /* [cap] position ids: order, or those of the encoding */
     const int *added[PW_PE_ADDS]; /* [cap] rows of the encoding's added tables */

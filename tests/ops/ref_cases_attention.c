@@ -305,7 +305,7 @@ static void cached_scan(struct ref_call *r, enum pw_scan_kind kind)
     struct pw_attn a = scanned(r, H, D, kind, &turn);
     float *qkv = ref_input(r, 3 * nz, 1.0f), *z = ref_output(r, nz);
     float *cache = ref_own(r, r->ops->attn_cache_floats(H, D, cap));
-    a.scan.lost = kind == PW_SCAN_SELECT ? ref_own(r, (size_t)(cap * ((cap + 15) / 16 * 16))) : NULL;
+    a.scan.lost = kind == PW_SCAN_SELECT ? ref_own(r, pw_lost_at(n)) : NULL;
     for (int t = 0, R; t < n; t += R) {
         R = PICK(&r->s, 1, 1, 2, 17, n);
         R = R < n - t ? R : n - t;
