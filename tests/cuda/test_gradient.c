@@ -176,7 +176,7 @@ static void test_refused(void **state)
         }
         toy_close(&t);
     }
-    assert_int_equal(n, 2 * 4); /* inkling, stickbreaking, cope, pope */
+    assert_int_equal(n, 2 * 5); /* inkling, stickbreaking, cope, selective, pope */
 }
 
 /* Mode ref has the cpu's bits: gradients, and scores and probabilities of an inspection. */
