@@ -43,5 +43,19 @@ done
 copy=$(find "$WORK/pewter/sessions" -name '*.pewter' ! -name it.pewter ! -name still.pewter)
 "$PEWTER" replay "$copy" --verify >"$WORK/said" 2>&1 || fail "the copy, status $?: $(cat "$WORK/said")"
 
+# Encodings that read the tokens, swapped within one session that is closed and continued between two of them.
+reads='' half=''
+for pe in fox inkling grape stickbreaking cope pope; do
+    reads="$reads; pe $pe; train 4; prompt flipflop w 1 i 0 w 0 i 1 r; probe permutation; digest"
+    [ $pe != grape ] || half=$reads reads=''
+done
+"$PEWTER" --session reads -c "seed 1; task flipflop; model tiny layers=1 width=16 heads=2; optim batch=2 $half" \
+    >"$WORK/said" 2>&1 || fail "not recorded: $(cat "$WORK/said")"
+"$PEWTER" --session reads -c "train 1 $reads; fork; train 2; probe decay; inspect head=1" >"$WORK/said" 2>&1 ||
+    fail "not continued: $(cat "$WORK/said")"
+PEWTER_ISA=scalar "$PEWTER" --threads 3 replay reads --verify >"$WORK/said" 2>&1 ||
+    fail "encodings that read tokens, status $?: $(cat "$WORK/said")"
+grep -qE '^equal: .* 29 steps, [1-9][0-9]* digests' "$WORK/said" || fail "not all of it: $(cat "$WORK/said")"
+
 [ $verdicts -ge 3 ] || fail "no instruction set is there"
 echo "equal $verdicts times"
