@@ -74,8 +74,9 @@ struct pw_backend_ops {
     bool packs; /* a pack is the tensor rounded to bf16, and adamw updates the packs that segments name */
     /* Shapes should repeat: batches are padded with rows and sequences without loss (model/plan.c). */
     bool pads;
-    /* Attention can have a mix, a scan (struct pw_attn); otherwise it never gets one. */
-    bool mixes, scans;
+    /* Attention can have a mix, a scan other than SELECT, SELECT (struct pw_attn); otherwise it never gets
+     * one. */
+    bool mixes, scans, selects;
 
     /* ---- lifetime. unit: for the cpu backend, the number of workers (0: all processors); else the
      * device. */
@@ -253,7 +254,11 @@ struct pw_backend_ops {
      *
      * SCAN_STICK replaces the softmax. left is 1 at first; for each earlier key, descending, p = sigmoid(s) *
      * left, and then left = left * sigmoid(-s). Each product below 2^-100 becomes 0. At the end p of the
-     * query's own key is left. Its own score is not read. */
+     * query's own key is left. Its own score is not read.
+     *
+     * SCAN_SELECT: the vote of row k on key j, 0 < j < k, is max(s, 0) with s their score in head 0. A sum F
+     * is +0 at first. For queries ascending: s = s - F for each key, in all heads; then F = F + the query's
+     * vote, for each key. So votes are taken of scores before the subtraction. */
     void (*attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,
                           const float *qkv, const struct pw_attn *a, const int *pos, const struct pw_seqs *s);
     /* Number of floats of `save` for sequences with these starts. Only heads and scan.kind of a are read;
@@ -305,6 +310,10 @@ struct pw_backend_ops {
      * After dq was multiplied by scale, its chain continues over u[k] and column k, k ascending below n.
      * d_keys [D,n] is the gradient of the table: a chain over sequences, then heads, then queries, of q and
      * u[k].
+     *
+     * SCAN_SELECT: G of a query and a key is the sum of dS over heads 1..H-1, ascending, and then head 0. For
+     * each key, queries k descending from the last but one: later = later + G of query k + 1, from +0; and if
+     * the vote of k is not 0, later is subtracted from dS of head 0.
      *
      * Last, the transformation is undone, so dq and dk are gradients of the q and k in qkv; not if its tables
      * are learned: then turn_bwd follows. */

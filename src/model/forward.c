@@ -59,7 +59,7 @@ struct pw_attn pw_model_attn(const struct pw_model *m, int layer)
         .reach = t->reach,
         .turn = t->turn != NULL ? &t->turn[layer] : NULL,
         .score = t->score != NULL ? &t->score[layer] : NULL,
-        .scan = pw_scan_of(m, layer),
+        .scan = pw_scan_of(m, layer, NULL),
     };
 }
 
@@ -194,6 +194,7 @@ static void attention(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, i
     struct pw_mix mix;
     struct pw_dropout d;
 
+    attn.scan = pw_scan_of(m, l, cache);
     pw_gates_forward(m, c, a, l, &attn, &mix, &r->seqs, cache, r->R);
     pw_slopes_forward(m, c, a, l, &attn, &made, cache, r->R);
     pw_polar_forward(m, c, a, l, &attn, &made, cache != NULL ? cache->pos + cache->T : r->pos, r->R);

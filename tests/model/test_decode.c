@@ -169,6 +169,8 @@ static void test_the_model_changes(void **state)
                                       "stickbreaking",
                                       "cope npos=5",
                                       "cope",
+                                      "selective",
+                                      "selective logn=4",
                                       "pope"};
     struct pw_model *m = toy_model(*state, "layers=2 width=16 heads=2 context=80 dropout=0.2", "t5", V, 1);
     struct pw_batch *b = toy_batch(4, 1, CONTEXT, CONTEXT, V);

@@ -43,5 +43,7 @@ const struct ref_case ref_scan_cases[] = {
     {"cached stick", ref_case_cached_stick, false, 2e-5, NULL},
     {"context", ref_case_context, false, 5e-4, NULL},
     {"cached context", ref_case_cached_context, false, 2e-4, NULL},
+    {"select", ref_case_select, false, 5e-4, NULL},
+    {"cached select", ref_case_cached_select, false, 2e-4, NULL},
     {NULL, NULL, false, 0.0, NULL},
 };
