@@ -42,7 +42,7 @@
 extern "C" {
 #endif
 
-#define PW_BACKEND_ABI 28
+#define PW_BACKEND_ABI 29
 /* Increases when the same commands give different bits than before. A session records it. */
 #define PW_BITS 1
 
