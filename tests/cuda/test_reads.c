@@ -120,6 +120,32 @@ static void test_bits(void **state)
     toy_close(&toys[1]);
 }
 
+/* A prompt whose rows and heads take more than one launch. */
+static void test_long_prompt(void **state)
+{
+    static const char *const pes[] = {"inkling", "cope npos=9", "pope", "stickbreaking"};
+    static float whole[T * VOCAB];
+    struct toy toy = open_device("ref", NULL);
+    struct pw_batch *one = toy_batch(6, 1, T, T, VOCAB);
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        struct pw_model *m = toy_model(&toy, "layers=1 width=64 heads=32 ffn=8 context=48", pes[k], VOCAB, 3);
+        struct pw_decoder *d;
+        struct pw_err err = {0};
+        float last[VOCAB];
+        toy_shake(m, 11);
+        must(pw_model_inspect(m, one->tokens, T, &(struct pw_inspection){.logits = whole}, &err), &err);
+        must(pw_decoder_create(&d, m, T, &err), &err);
+        must(pw_decoder_feed(d, one->tokens, T, last, &err), &err);
+        if (memcmp(last, whole + (T - 1) * VOCAB, sizeof last) != 0)
+            fail_msg("%s: decoding has other bits", pes[k]);
+        pw_decoder_destroy(d);
+        pw_model_destroy(m);
+    }
+    toy_batch_free(one);
+    toy_close(&toy);
+}
+
 /* Attention has the same kernels in decoding and in a pass, so only other layers differ in mode fast. */
 static void test_fast_decodes(void **state)
 {
@@ -184,6 +210,7 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_refused), cmocka_unit_test(test_bits),
+                                       cmocka_unit_test(test_long_prompt),
                                        cmocka_unit_test(test_fast_decodes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
