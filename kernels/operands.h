@@ -142,8 +142,9 @@ struct pw_made {
 };
 
 /* A scan that reads the finished scores s: over the keys of a query, from its own key backwards, or of SELECT
- * over the earlier queries of a key (kernels/backend.h has its arithmetic and order). It needs the causal mask, and excludes bias, keys, score
- * and terms of struct pw_attn. The order of the rows is the order of positions. */
+ * over the earlier queries of a key (kernels/backend.h has its arithmetic and order). It needs the causal
+ * mask, and excludes bias, keys, score and terms of struct pw_attn. The order of the rows is the order of
+ * positions. */
 enum pw_scan_kind {
     PW_SCAN_NONE,
     /* Weights in place of a softmax (Tan et al. 2024): each earlier key takes the share sigmoid(s) of what
@@ -164,7 +165,8 @@ struct pw_scan {
     const float *rows; /* CONTEXT: the table [D,n], shared by the heads */
     int n;             /* CONTEXT: at least 2; positions are at most n - 1 */
     /* SELECT, in attention_cached alone: pw_lost_at(T+R) floats. Row i, at pw_lost_at(i), has the sum of the
-     * votes of rows 0..i for each of keys 0..i. The operation reads row T-1 and writes the R rows after it. */
+     * votes of rows 0..i for each of keys 0..i. The operation reads row T-1 and writes the R rows after it.
+     */
     float *lost;
 };
 

@@ -270,8 +270,8 @@ static void keep_votes(struct cached *f, float *block)
 {
     const struct pw_head *hd = &f->first;
     append_keys(f, f->cache, hd);
-    f->x.select = (struct pw_select){
-        .q = hd->q, .qw = hd->qw, .keys = f->cache, .ld = (size_t)pw_to_16(f->cap)};
+    f->x.select =
+        (struct pw_select){.q = hd->q, .qw = hd->qw, .keys = f->cache, .ld = (size_t)pw_to_16(f->cap)};
     PW_OP(select_keep)(&f->x.select, hd, f->a->scan.lost, block, f->T);
 }
 

@@ -148,7 +148,7 @@ void PW_OP(context_rows)(const struct pw_context *x, const struct pw_head *hd, f
 struct pw_select {
     const float *q; /* queries of head 0; rows are qw floats apart */
     size_t qw;
-    const float *keys;  /* [E,ld] keys of head 0, transposed */
+    const float *keys; /* [E,ld] keys of head 0, transposed */
     size_t ld;
     const float *votes; /* [T,Tp] votes of the sequence; NULL: each block is computed */
     const float *lost;  /* rows of struct pw_scan, in place of votes; NULL: none */

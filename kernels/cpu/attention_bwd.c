@@ -106,8 +106,8 @@ static void key_grads(struct bwd *f, const struct pw_head *hd, float *dk, float 
         size_t at = (size_t)first * Tp + (size_t)j;
         pw_product(m, hd->E, hd->T - first, f->ds + at, 1, Tp, f->q + (size_t)first * Ep, Ep,
                    dk + (size_t)j * hd->qw, hd->qw, false);
-        pw_product(m, hd->D, hd->T - first, p + at, 1, Tp, f->g + (size_t)first * Dp, Dp,
-                   dv + (size_t)j * w, w, false);
+        pw_product(m, hd->D, hd->T - first, p + at, 1, Tp, f->g + (size_t)first * Dp, Dp, dv + (size_t)j * w,
+                   w, false);
     }
 }
 
@@ -185,8 +185,18 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
     size_t mix = PW_OP(mix_shared_floats)(a, Tmax, true);
     float *vt =
         pw_ctx_scratch(c, cols + 3 * rows + square + dropped + sums + relative + context + shared + mix);
-    struct bwd f = {.a = a, .dqkv = dqkv, .d_bias = d_bias, .d_keys = d_keys, .d_terms = d_terms, .dz = dz,
-                    .qkv = qkv, .pos = pos, .s = s, .save = save, .vt = vt, .q = vt + cols};
+    struct bwd f = {.a = a,
+                    .dqkv = dqkv,
+                    .d_bias = d_bias,
+                    .d_keys = d_keys,
+                    .d_terms = d_terms,
+                    .dz = dz,
+                    .qkv = qkv,
+                    .pos = pos,
+                    .s = s,
+                    .save = save,
+                    .vt = vt,
+                    .q = vt + cols};
     f.k = f.q + rows;
     f.g = f.k + rows;
     f.ds = f.g + rows;

@@ -100,7 +100,8 @@ static void test_selection(void **state)
     (void)state;
     struct bench b;
     bench_open(&b, 1, false);
-    bench_must(&b, "task sort lengths=2..8; pe selective; train 20; prompt sort 3 1 2; inspect layer=1 head=0");
+    bench_must(&b,
+               "task sort lengths=2..8; pe selective; train 20; prompt sort 3 1 2; inspect layer=1 head=0");
     const struct pw_ev_attention *a = &b.s->attention;
     enum { MOST = 64 };
     double lost[MOST] = {0}, most = 0;
@@ -395,11 +396,17 @@ static void test_pooled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_terms),       cmocka_unit_test(test_position_part),
-        cmocka_unit_test(test_gates),       cmocka_unit_test(test_mixed_bias),
-        cmocka_unit_test(test_gold),        cmocka_unit_test(test_pooled),
-        cmocka_unit_test(test_known_heads), cmocka_unit_test(test_scans), cmocka_unit_test(test_selection),
-        cmocka_unit_test(test_moves),       cmocka_unit_test(test_kept_while_training),
+        cmocka_unit_test(test_terms),
+        cmocka_unit_test(test_position_part),
+        cmocka_unit_test(test_gates),
+        cmocka_unit_test(test_mixed_bias),
+        cmocka_unit_test(test_gold),
+        cmocka_unit_test(test_pooled),
+        cmocka_unit_test(test_known_heads),
+        cmocka_unit_test(test_scans),
+        cmocka_unit_test(test_selection),
+        cmocka_unit_test(test_moves),
+        cmocka_unit_test(test_kept_while_training),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -432,8 +432,8 @@ static double contextual(const struct view *r, double *p, const double *q, int l
     return top;
 }
 
-/* Subtracts from the scores p [i+1] the sums of votes, lost [i+1], and writes those of the next query to next.
- * votes: p are the scores of head 0. Returns the largest. */
+/* Subtracts from the scores p [i+1] the sums of votes, lost [i+1], and writes those of the next query to
+ * next. votes: p are the scores of head 0. Returns the largest. */
 static double select_keys(double *p, const double *lost, double *next, bool votes, int i)
 {
     double top = -INFINITY;

@@ -524,8 +524,8 @@ static void test_scans(void **state)
             assert_near(probs[i * SCAN_T + j], weights[i][j], 3e-7, "weight of a stick", i * SCAN_T + j);
 }
 
-/* ---- selection: q = sin(1 + 4t + d + 2h), k = cos(1 + t + d + h), from Python. The last query has lost votes
- * of several tokens; head 1 loses what head 0 decides. */
+/* ---- selection: q = sin(1 + 4t + d + 2h), k = cos(1 + t + d + h), from Python. The last query has lost
+ * votes of several tokens; head 1 loses what head 0 decides. */
 
 enum { SELECT_T = 6, SELECT_D = 3, SELECT_H = 2 };
 
@@ -548,8 +548,8 @@ static void test_selection(void **state)
 {
     static const double want[SELECT_H][2][SELECT_T] = {
         {{-1.6580019617431758, -5.2026275283010195, -1.7580086453772235, 1.261490812044721},
-         {2.586964531365458, -3.7051650279641937, -5.095413510049392, -3.8423867762879436, -0.8182773353005859,
-          1.8395679193398211}},
+         {2.586964531365458, -3.7051650279641937, -5.095413510049392, -3.8423867762879436,
+          -0.8182773353005859, 1.8395679193398211}},
         {{1.2856364667993745, -3.4980365259251784, -2.8596581756282724, -1.6335477532375093},
          {2.6703572097019306, -1.3483320642071166, -2.6320016186578834, -3.537245489601366,
           -2.951952145067436, -0.7712322067263432}}};

@@ -383,7 +383,8 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
             ref_select_bwd(all, votes, H, T);
         free(votes);
         for (int h = 0; h < a->heads; h++) {
-            const float *q = rows + (size_t)base * w + h * D, *k = q + C, *u = places + (size_t)(h * T) * more;
+            const float *q = rows + (size_t)base * w + h * D, *k = q + C,
+                        *u = places + (size_t)(h * T) * more;
             float *dq = dqkv + (size_t)base * w + h * D, *dk = dq + C, *dv = dk + C;
             for (int i = 0; i < T; i++, save += ld) {
                 int keys = a->causal ? i + 1 : T;

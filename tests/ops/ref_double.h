@@ -19,8 +19,8 @@ void ref_double_context(double *out, const double *s, const float *q, const stru
 void ref_double_context_bwd(double *ds, double *u, const double *s, const float *q, const struct pw_attn *a,
                             int i);
 
-/* Selection. first [T,T]: the scores of head 0 without it. The sums of votes are subtracted from s. bwd: ds of
- * head 0 gets the gradient of its votes; sums: the sum of dS over all heads. */
+/* Selection. first [T,T]: the scores of head 0 without it. The sums of votes are subtracted from s. bwd: ds
+ * of head 0 gets the gradient of its votes; sums: the sum of dS over all heads. */
 void ref_double_select(double *s, const double *first, int T);
 void ref_double_select_bwd(double *ds, const double *first, const double *sums, int T);
 

@@ -154,7 +154,8 @@ static void score_map(double *s, double *slope, const float *qkv, const struct p
         }
 }
 
-/* The same with contextual positions or selection. plain [T,T] (NULL: not wanted) receives the scores without them. */
+/* The same with contextual positions or selection. plain [T,T] (NULL: not wanted) receives the scores without
+ * them. */
 static void whole_map(double *s, double *slope, double *plain, const float *qkv, const struct pw_attn *a,
                       const int *pos, int base, int T, int h)
 {
@@ -362,9 +363,9 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, floa
     for (int n = 0; n < s->n; n++)
         for (int h = 0; h < a->heads; h++) {
             int base = s->start[n], T = s->start[n + 1] - base;
-            double *p = ref_room((size_t)(T * T)), *ds = ref_room((size_t)(T * T)), *slope = ref_room((size_t)(T * T)),
-                   *scores = ref_room((size_t)(T * T)), *plain = ref_room((size_t)(T * T)),
-                   *u = ref_room((size_t)T * ((size_t)a->scan.n + 1));
+            double *p = ref_room((size_t)(T * T)), *ds = ref_room((size_t)(T * T)),
+                   *slope = ref_room((size_t)(T * T)), *scores = ref_room((size_t)(T * T)),
+                   *plain = ref_room((size_t)(T * T)), *u = ref_room((size_t)T * ((size_t)a->scan.n + 1));
             const float *q = rows + base * w + h * D, *k = q + C, *g = dz + base * C + h * D;
             whole_map(p, slope, plain, rows, a, pos, base, T, h);
             memcpy(scores, p, (size_t)(T * T) * sizeof *p);

@@ -8,8 +8,8 @@
  * every query can read its own key, nor on the first token, as in the paper.
  *
  * It has no parameters and no options. Of positions it says only that a key loses more the later the query;
- * the paper adds it to a model that has positions. Here an arm has one encoding, so this one is selection with
- * the causal mask alone. */
+ * the paper adds it to a model that has positions. Here an arm has one encoding, so this one is selection
+ * with the causal mask alone. */
 #include "model/pe.h"
 
 const struct pw_pe pw_pe_selective = {

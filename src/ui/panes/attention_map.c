@@ -124,7 +124,8 @@ static void draw_labels(const struct pw_att_window *p, struct pw_canvas *c, stru
             pw_draw_cell(c, r, p->y + split / 2 - 1, p->x + x, pw_style_dim(), 0x2504);
 }
 
-/* Is there a row below the map with the contextual positions of the keys, or with what votes take from them? */
+/* Is there a row below the map with the contextual positions of the keys, or with what votes take from them?
+ */
 static bool has_ruler(const struct pw_att *w)
 {
     return (w->a->positions != NULL || pw_att_loses(w->a)) && !w->mean && !w->cells;
