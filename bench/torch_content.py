@@ -36,6 +36,22 @@ class StickBreaking(nn.Module):
         return weights @ v + (1 - weights.sum(-1, keepdim=True)) * v
 
 
+class Selective(nn.Module):
+    """Leviathan et al. 2024: scores lose the sum of the positive scores of head 0 of earlier queries on the key."""
+    def __init__(self, o, _given):
+        super().__init__()
+        n = o["positions"]
+        earlier = torch.ones(n, n).tril(-1)
+        earlier[:, 0] = 0
+        self.register_buffer("votes", earlier)
+
+    def forward(self, x, q, k, v, mask, scale):
+        n = x.shape[1]
+        first = (scale * (q[:, :1] @ k[:, :1].transpose(-1, -2))).relu() * self.votes[:n, :n]
+        lost = first.cumsum(-2) - first
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask - lost, scale=scale)
+
+
 class Cope(nn.Module):
     """Golovneva et al. 2024: a position counts the gates sigmoid(score) from the key to the query."""
     def __init__(self, o, given):
@@ -122,5 +138,5 @@ class Wall(nn.Module):
         return F.scaled_dot_product_attention(q * kept.exp(), k * (-kept).exp(), v, is_causal=True, scale=scale)
 
 
-SCHEMES = {"fox": Fox, "inkling": Inkling, "stickbreaking": StickBreaking, "cope": Cope, "pope": Pope, "path": Path,
-           "wall": Wall}
+SCHEMES = {"fox": Fox, "inkling": Inkling, "stickbreaking": StickBreaking, "cope": Cope,
+           "selective": Selective, "pope": Pope, "path": Path, "wall": Wall}

@@ -42,7 +42,7 @@
 extern "C" {
 #endif
 
-#define PW_BACKEND_ABI 28
+#define PW_BACKEND_ABI 30
 /* Increases when the same commands give different bits than before. A session records it. */
 #define PW_BITS 1
 
@@ -59,7 +59,7 @@ struct pw_device {
 
 /* A backend: what it is, and its operations. Each table is constant. */
 struct pw_backend_ops {
-    int abi; /* PW_BACKEND_ABI that this table was built against */
+    int abi; /* PW_BACKEND_ABI 30that this table was built against */
     const char *name, *summary;
     const char *mode;      /* cuda: "ref" (the bits of the cpu backend) or "fast"; cpu: "" */
     int slots;             /* maximum number of gradient slots per step; 0: that of class portable (step.c) */
@@ -74,8 +74,9 @@ struct pw_backend_ops {
     bool packs; /* a pack is the tensor rounded to bf16, and adamw updates the packs that segments name */
     /* Shapes should repeat: batches are padded with rows and sequences without loss (model/plan.c). */
     bool pads;
-    /* Attention can have a mix, a scan (struct pw_attn); otherwise it never gets one. */
-    bool mixes, scans;
+    /* Attention can have a mix, a scan other than SELECT, SELECT (struct pw_attn); otherwise it never gets
+     * one. */
+    bool mixes, scans, selects;
 
     /* ---- lifetime. unit: for the cpu backend, the number of workers (0: all processors); else the
      * device. */
@@ -255,13 +256,17 @@ struct pw_backend_ops {
      * left, and then left = left * sigmoid(-s). Each product below 2^-100 becomes 0. At the end p of the
      * query's own key is left. Its own score is not read.
      *
+     * SCAN_SELECT: the vote of row k on key j, 0 < j < k, is max(s, 0) with s their score in head 0. A sum F
+     * is +0 at first. For queries ascending: s = s - F for each key, in all heads; then F = F + the query's
+     * vote, for each key. So votes are taken of scores before the subtraction.
+     *
      * A walk: a product of two vectors is four chains, chain c over the entries d with d mod 4 = c, added as
      * (0 + 2) + (1 + 3). At key j, after the product of u and k: REFLECT: t is the product of u and w, and u
      * = fmaf(-b * t, w, u). SCALE: u = u * f. If j mod 16 = 0, entries of u below 2^-64 then become 0. */
     void (*attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,
                           const float *qkv, const struct pw_attn *a, const int *pos, const struct pw_seqs *s);
-    /* Number of floats of `save` for sequences with these starts. Only heads, score, terms and scan.kind of a
-     * are read; score and terms are only tested for NULL. */
+    /* Number of floats of `save` for sequences with these starts. Only heads and scan.kind of a are read;
+     * score, terms, mix and made are tested for NULL. */
     size_t (*attn_save_floats)(const struct pw_attn *a, const int *start, int n_seqs);
     /* Incremental attention with a key-value cache: like attention_fwd for R rows that continue one sequence
      * of T. z [R,HD] has the bits of the last R rows of attention_fwd over all T+R. Appends the rows'
@@ -309,6 +314,10 @@ struct pw_backend_ops {
      * After dq was multiplied by scale, its chain continues over u[k] and column k, k ascending below n.
      * d_keys [D,n] is the gradient of the table: a chain over sequences, then heads, then queries, of q and
      * u[k].
+     *
+     * SCAN_SELECT: G of a query and a key is the sum of dS over heads 1..H-1, ascending, and then head 0. For
+     * each key, queries k descending from the last but one: later = later + G of query k + 1, from +0; and if
+     * the vote of k is not 0, later is subtracted from dS of head 0.
      *
      * A walk: g is 0 before the first key. At each key, ascending, REFLECT: c is the product of g and w, and
      * g = fmaf(-b * c, w, g). SCALE: g = g * f. Then g = fmaf(dS, k, g), which is dq of the query whose own
@@ -493,7 +502,7 @@ const struct pw_backend_ops *pw_backend_cpu_precision(const char *isa, const cha
 
 /* The content of a backend plug-in. libpewter_NAME.so exports only the function that returns it. */
 struct pw_backend_plugin {
-    /* PW_BACKEND_ABI that it was built with; other members are read only if it matches */
+    /* PW_BACKEND_ABI 30that it was built with; other members are read only if it matches */
     int abi;
     const char *version;                        /* version of pewter that it belongs to */
     const struct pw_backend_ops *const *tables; /* tables, the default first; ends with NULL */

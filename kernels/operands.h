@@ -141,9 +141,10 @@ struct pw_made {
     int width; /* E, at least D */
 };
 
-/* A scan over the keys of a query, from the query's own key backwards, that reads the finished scores s
- * (kernels/backend.h has its arithmetic and order). It needs the causal mask, and excludes bias, keys, score
- * and terms of struct pw_attn. The order of the rows is the order of positions. */
+/* A scan that reads the finished scores s: over the keys of a query, from its own key backwards, or of SELECT
+ * over the earlier queries of a key (kernels/backend.h has its arithmetic and order). It needs the causal
+ * mask, and excludes bias, keys, score and terms of struct pw_attn. The order of the rows is the order of
+ * positions. */
 enum pw_scan_kind {
     PW_SCAN_NONE,
     /* Weights in place of a softmax (Tan et al. 2024): each earlier key takes the share sigmoid(s) of what
@@ -153,12 +154,28 @@ enum pw_scan_kind {
      * sum of the gates from it to the query's own key. Column k of a table is for position k; the product of
      * the query with it, interpolated between two columns, is added to the score. */
     PW_SCAN_CONTEXT,
+    /* Selection (Leviathan et al. 2024): in head 0 each token votes, by the positive part of its scores, that
+     * later tokens should not read a key. All heads subtract from their scores the sum of the votes on the
+     * key by the tokens before the query. No token votes on itself or on the first token. Only if the table
+     * `selects`. */
+    PW_SCAN_SELECT,
 };
 struct pw_scan {
     enum pw_scan_kind kind;
     const float *rows; /* CONTEXT: the table [D,n], shared by the heads */
     int n;             /* CONTEXT: at least 2; positions are at most n - 1 */
+    /* SELECT, in attention_cached alone: pw_lost_at(T+R) floats. Row i, at pw_lost_at(i), has the sum of the
+     * votes of rows 0..i for each of keys 0..i. The operation reads row T-1 and writes the R rows after it.
+     */
+    float *lost;
 };
+
+/* Floats of the first i rows of the sums of votes; row t has t + 1 floats, rounded up to 16. */
+static inline size_t pw_lost_at(int i)
+{
+    size_t blocks = (size_t)i / 16, rest = (size_t)i % 16;
+    return 16 * (blocks + 1) * (8 * blocks + rest);
+}
 
 /* The product of q and k by a walk: a vector u begins as q at the query's own key, visits the keys down to
  * the first, and takes its product with each. After the product with a key, the key's row changes u, so the

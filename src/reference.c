@@ -29,8 +29,10 @@ static const struct use {
 static void put_uses(const struct pw_pe *pe, struct pw_str *out)
 {
     for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
-        if ((pe->uses & uses[i].use) != 0)
+        if ((pe->uses & uses[i].use) != 0 && pe->scan != PW_SCAN_SELECT)
             pw_str_add(out, "- Uses %s\n", uses[i].what);
+    if (pe->scan == PW_SCAN_SELECT)
+        pw_str_add(out, "- Uses votes of earlier tokens, whose sums are subtracted from the scores\n");
     pw_str_add(out, "- Parameters: %s\n",
                pw_pe_learns(pe) ? "trained with the model" : "none, all values are fixed");
 }

@@ -41,6 +41,7 @@ const struct pw_backend_ops LINEAR(table) = {
     .host = true,
     .mixes = true,
     .scans = true,
+    .selects = true,
     .open = open_cpu,
     .close = pw_cpu_close,
     .sync = pw_cpu_sync,

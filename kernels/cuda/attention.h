@@ -14,7 +14,12 @@
 /* One call of attention, passed to its kernels by value. */
 struct pw_attend {
     const float *qkv; /* [R,3HD] */
-    const int *pos;   /* [R] position ids; NULL without bias, relative keys, rotation and score */
+    /* q and k: those of qkv, or wide ones (struct pw_made). Head h of q begins at h * E in a row, and that of
+     * k at (H + h) * E. Rows are qk_row floats apart. */
+    const float *qk;
+    size_t qk_row;
+    int E;
+    const int *pos;   /* [R] position ids; NULL if no part of attention reads them */
     const int *start; /* [n+1] first row of each sequence */
     const float *bias, *keys;
     const float *dots;            /* mode fast, [R,H,key_rows]: products of q with all relative keys */
@@ -22,7 +27,13 @@ struct pw_attend {
     const struct pw_score *score; /* the function of scores; NULL: none */
     const float *terms;           /* [R,H] terms of rows; NULL: none */
     const float *slopes;          /* [R,2H] slopes of rows; NULL: none */
-    size_t rows;                  /* R */
+    struct pw_mix mix;            /* weights NULL: none */
+    const float *gain;            /* of the mix: as in struct pw_turn, with gain_head; NULL: none */
+    int gain_head;
+    struct pw_scan scan;
+    /* mode ref, [R,H,scan.n]: products of q with the columns of contextual positions */
+    const float *products;
+    size_t rows; /* R */
     int n, longest, heads, D, table, reach, key_rows;
     size_t bias_head; /* bias entries of one head */
     /* Strides: the entry of query id i and key id j is bias[h * bias_head + by_query * i + by_key * j]. For a
@@ -30,8 +41,8 @@ struct pw_attend {
     int by_query, by_key;
     float scale;
     bool causal, dense;
-    /* Heads (with rotation angles), or relative keys, can be read as aligned float4. */
-    bool fours, keys_fours;
+    /* Heads (with rotation angles), q and k, or relative keys can be read as aligned float4. */
+    bool fours, qk_fours, keys_fours;
 };
 
 /* Builds the argument from the operands of an operation in kernels/backend.h. Rotation (a->turn) is left out:
@@ -41,10 +52,21 @@ static inline struct pw_attend pw_attend_of(const float *qkv, const struct pw_at
 {
     struct pw_attend at = {};
     assert(a->turn == NULL || a->keys == NULL);
+    bool wide = a->made != NULL && a->made->wide != NULL;
     at.qkv = qkv;
-    at.pos = a->bias != NULL || a->keys != NULL || a->turn != NULL || a->score != NULL || a->made != NULL
-                 ? pos
-                 : NULL;
+    at.qk = wide ? a->made->wide : qkv;
+    at.E = wide ? a->made->width : a->head_width;
+    at.qk_row = (wide ? 2 : 3) * (size_t)a->heads * (size_t)at.E;
+    at.scan = a->scan;
+    if (a->mix != NULL)
+        at.mix = *a->mix;
+    if (a->mix != NULL && a->turn != NULL) {
+        at.gain = a->turn->gain;
+        at.gain_head = a->turn->gain_head;
+    }
+    bool by_id = a->bias != NULL || a->keys != NULL || a->turn != NULL || a->score != NULL ||
+                 a->made != NULL || a->mix != NULL;
+    at.pos = by_id ? pos : NULL;
     at.start = s->start;
     at.bias = a->bias != NULL && !a->dense ? a->bias + a->table - 1 : a->bias;
     at.bias_head = pw_bias_entries(a->dense, a->table);
@@ -67,6 +89,7 @@ static inline struct pw_attend pw_attend_of(const float *qkv, const struct pw_at
     at.scale = a->scale;
     at.causal = a->causal;
     at.fours = at.D % 4 == 0 && pw_fours(qkv);
+    at.qk_fours = at.E % 4 == 0 && pw_fours(at.qk);
     at.keys_fours = at.D % 4 == 0 && pw_fours(a->keys);
     return at;
 }
@@ -152,6 +175,11 @@ cudaError_t pw_bias_sums(cudaStream_t s, float *out, const float *ds, const int 
                          const struct pw_attend &a, int first, int last, int chains, bool add);
 /* to [n] += the sums of all chains [chains,n], in the order of chains. */
 cudaError_t pw_chains_add(cudaStream_t s, float *to, const float *sums, size_t n, int chains);
+
+/* ---- mix.cu: the gradients of a mix (struct pw_mix). sums: pw_mix_floats of scratch; ds: as for
+ * pw_bias_sums, of all sequences. */
+size_t pw_mix_floats(const struct pw_attend &a);
+cudaError_t pw_mix_bwd(cudaStream_t s, float *sums, const float *ds, const struct pw_attend &a);
 
 /* ---- relative.cu: relative keys in mode fast. dots and sums are [R,H,key_rows]; ds is as for pw_bias_sums.
  */

@@ -21,9 +21,20 @@ static __global__ void place_maps(size_t *at, const int *start, int n)
         at[0] = 0;
 }
 
-cudaError_t pw_attention_maps(cudaStream_t s, size_t *at, const struct pw_seqs *seqs)
+cudaError_t pw_attention_maps(cudaStream_t s, size_t *at, struct pw_attend *a)
 {
-    return PW_LAUNCH(place_maps, dim3(1), dim3(32), 0, s, at, seqs->start, seqs->n);
+    cudaError_t e = PW_LAUNCH(place_maps, dim3(1), dim3(32), 0, s, at, a->start, a->n);
+    if (e != cudaSuccess || a->scan.kind != PW_SCAN_CONTEXT)
+        return e;
+    float *products = (float *)(at + a->n + 1);
+    a->products = products;
+    return pw_context_products(s, products, a->qk, *a, a->rows);
+}
+
+size_t pw_cuda_attention_at(const struct pw_attn *a, const struct pw_seqs *seqs)
+{
+    return ((size_t)seqs->n + 1) * sizeof(size_t) +
+           pw_context_floats(pw_attend_of(NULL, a, NULL, seqs)) * sizeof(float);
 }
 
 /* The start of this place's row in maps [H,T,T]. */
@@ -33,25 +44,31 @@ static __device__ __forceinline__ size_t row_of(const struct pw_attend &a, const
     return at[p.seq] * (size_t)a.heads + ((size_t)p.h * (size_t)p.T + (size_t)p.i) * (size_t)p.T;
 }
 
-/* Writes the scores of this place's query for its keys to out, and the derivatives of the function of scores
- * to slope, unless that is NULL. */
-static __device__ __forceinline__ void score_row(float *out, float *slope, const struct pw_attend &a,
-                                                 const struct pw_place &p, int keys)
+/* Writes the scores of this place's query for its keys to out. second receives the derivatives of the
+ * function of scores, or the gates and places of contextual positions, `next` floats apart; NULL: not wanted.
+ */
+static __device__ __forceinline__ void score_row(float *out, float *second, size_t next,
+                                                 const struct pw_attend &a, const struct pw_place &p,
+                                                 int keys)
 {
-    size_t C = (size_t)a.heads * (size_t)a.D, w = 3 * C;
-    const float *q = a.qkv + p.r * w + (size_t)p.h * (size_t)a.D;
-    const float *k = a.qkv + (size_t)p.base * w + C + (size_t)p.h * (size_t)a.D;
+    size_t w = a.qk_row, E = (size_t)a.E;
+    const float *q = a.qk + p.r * w + (size_t)p.h * E;
+    const float *k = a.qk + (size_t)p.base * w + (size_t)(a.heads + p.h) * E;
     int query = pw_dev_id(a, p.r);
     const float *bias = pw_dev_bias(a, p.h, query);
     for (int j = (int)(threadIdx.x % 32); j < keys; j += 32) {
         int key = pw_dev_id(a, (size_t)(p.base + j));
         float by, v = pw_dev_score(a, pw_dev_match(a, q, k + (size_t)j * w, query - key), bias, key);
         v = pw_dev_add_terms(a, p.h, p.r, (size_t)(p.base + j), v);
+        v = pw_dev_add_mix(a, p.h, p.r, p.r, (size_t)(p.base + j), v);
         v = pw_dev_add_slopes(a, p.h, p.r, (size_t)(p.base + j), v);
         out[j] = pw_dev_finish(a, p.h, query, key, v, &by);
-        if (slope != NULL)
-            slope[j] = by;
+        if (second != NULL && a.score != NULL)
+            second[j] = by;
     }
+    if (a.scan.kind == PW_SCAN_CONTEXT)
+        pw_dev_context(out, second, second != NULL ? second + next : NULL, pw_dev_products(a, p), a.scan.n,
+                       keys);
 }
 
 static __device__ __forceinline__ void fill_row(float *out, float v, int from, int to)
@@ -67,7 +84,7 @@ static __global__ void score_rows(float *out, struct pw_attend a, const size_t *
         return;
     int keys = a.causal ? p.i + 1 : p.T;
     out += row_of(a, p, at);
-    score_row(out, NULL, a, p, keys);
+    score_row(out, NULL, 0, a, p, keys);
     fill_row(out, -INFINITY, keys, p.T);
 }
 
@@ -79,9 +96,13 @@ static __global__ void attend_rows(float *z, float *save, float *probs, struct p
         return;
     int keys = a.causal ? p.i + 1 : p.T;
     size_t C = (size_t)a.heads * (size_t)a.D, column = (size_t)p.h * (size_t)a.D, row = row_of(a, p, at);
-    float *prob = save + row;
-    score_row(prob, a.score != NULL ? pw_dev_slopes(a, save, at) + row : NULL, a, p, keys);
-    pw_dev_softmax(prob, keys);
+    size_t next = pw_dev_next_map(a, at);
+    float *prob = save + row, *second = a.score != NULL || a.scan.kind != PW_SCAN_NONE ? prob + next : NULL;
+    score_row(prob, second, next, a, p, keys);
+    if (a.scan.kind == PW_SCAN_STICK)
+        pw_dev_stick(prob, second, p.i);
+    else
+        pw_dev_softmax(prob, keys);
     if (probs != NULL) {
         for (int j = (int)(threadIdx.x % 32); j < keys; j += 32)
             probs[row + (size_t)j] = prob[j];
@@ -100,7 +121,7 @@ cudaError_t pw_cuda_scores(cudaStream_t s, float *out, const float *qkv, const s
     struct pw_attend all = pw_attend_of(qkv, a, pos, seqs);
     if (all.rows == 0)
         return cudaSuccess;
-    cudaError_t e = pw_attention_maps(s, at, seqs);
+    cudaError_t e = pw_attention_maps(s, at, &all);
     if (e != cudaSuccess)
         return e;
     return PW_LAUNCH(score_rows, dim3(pw_blocks(all.rows * (size_t)a->heads, PW_WARPS)), dim3(PW_THREADS), 0,
@@ -114,7 +135,7 @@ cudaError_t pw_cuda_attention_fwd_ref(cudaStream_t s, float *z, float *save, flo
     struct pw_attend all = pw_attend_of(qkv, a, pos, seqs);
     if (all.rows == 0)
         return cudaSuccess;
-    cudaError_t e = pw_attention_maps(s, at, seqs);
+    cudaError_t e = pw_attention_maps(s, at, &all);
     if (e != cudaSuccess)
         return e;
     return PW_LAUNCH(attend_rows, dim3(pw_blocks(all.rows * (size_t)a->heads, PW_WARPS)), dim3(PW_THREADS), 0,

@@ -6,6 +6,7 @@
 #define PW_CUDA_ATTENTION_REF_H
 #include "kernels/cuda/attention.h"
 #include "kernels/cuda/maths.h"
+#include "kernels/cuda/scan.h"
 #include "kernels/score.h"
 
 enum { PW_COLUMNS = PW_CUDA_WIDEST / 32 }; /* columns of a head per lane */
@@ -29,10 +30,10 @@ __device__ __forceinline__ float pw_dev_dot(const float *a, const float *b, int 
 __device__ __forceinline__ float pw_dev_match(const struct pw_attend &a, const float *q, const float *k,
                                               int distance)
 {
-    float v = pw_dev_dot(q, k, a.D, a.fours);
+    float v = pw_dev_dot(q, k, a.E, a.qk_fours);
     if (a.keys != NULL)
         v = v + pw_dev_dot(q, a.keys + (size_t)pw_dev_key_row(a, distance) * (size_t)a.D, a.D,
-                           a.fours && a.keys_fours);
+                           a.qk_fours && a.keys_fours);
     return v;
 }
 
@@ -42,6 +43,26 @@ __device__ __forceinline__ float pw_dev_add_terms(const struct pw_attend &a, int
 {
     size_t H = (size_t)a.heads;
     return a.terms != NULL ? v + (a.terms[query * H + (size_t)h] - a.terms[key * H + (size_t)h]) : v;
+}
+
+/* The gain of a query's weights of a mix; 1, which changes no bit, without gains. */
+__device__ __forceinline__ float pw_dev_mix_gain(const struct pw_attend &a, int h, size_t query)
+{
+    return a.gain != NULL ? a.gain[(size_t)h * (size_t)a.gain_head + (size_t)a.pos[query]] : 1.0f;
+}
+
+/* Adds the bias that a query mixes, if there is a mix, to a score. row: of the query among the weights. */
+__device__ __forceinline__ float pw_dev_add_mix(const struct pw_attend &a, int h, size_t row, size_t query,
+                                                size_t key, float v)
+{
+    if (a.mix.weights == NULL)
+        return v;
+    int distance = pw_dev_distance(a, query, key), M = a.mix.mixes;
+    const float *weights = a.mix.weights + (row * (size_t)a.heads + (size_t)h) * (size_t)M;
+    float gain = pw_dev_mix_gain(a, h, query), sum = 0.0f;
+    for (int m = 0; m < M && distance >= 0 && distance < a.mix.reach; m++)
+        sum = fmaf(weights[m] * gain, a.mix.bank[m * a.mix.reach + distance], sum);
+    return v + sum;
 }
 
 /* Adds the difference of the position ids of a key and a query times both slopes, if there are slopes. */
@@ -96,11 +117,12 @@ __device__ __forceinline__ void pw_dev_softmax(float *p, int keys)
 }
 
 /* Continues chains: for every column d, sum += weight(m) * x[m][d] for m = from .. to-1, ascending. One warp;
- * lane l owns columns l, l+32, ... of `sum`. Rows of x [.,D] are ld floats apart. Lane l evaluates every 32nd
- * weight, from m = from + l on, and shares it through shared [32]. */
+ * lane l owns columns l, l+32, ... of `sum`. Rows of x [.,D] are ld floats apart, and columns `step` floats.
+ * Lane l evaluates every 32nd weight, from m = from + l on, and shares it through shared [32]. */
 template <class weight_of>
 __device__ __forceinline__ void pw_dev_chain(float sum[PW_COLUMNS], weight_of weight, const float *x,
-                                             size_t ld, int from, int to, int D, float *shared)
+                                             size_t ld, int from, int to, int D, float *shared,
+                                             size_t step = 1)
 {
     int lane = (int)(threadIdx.x % 32);
     for (int first = from; first < to; first += 32) {
@@ -112,7 +134,8 @@ __device__ __forceinline__ void pw_dev_chain(float sum[PW_COLUMNS], weight_of we
 #pragma unroll
             for (int c = 0; c < PW_COLUMNS; c++)
                 if (lane + 32 * c < D)
-                    sum[c] = fmaf(shared[m - first], x[(size_t)m * ld + (size_t)(lane + 32 * c)], sum[c]);
+                    sum[c] =
+                        fmaf(shared[m - first], x[(size_t)m * ld + (size_t)(lane + 32 * c) * step], sum[c]);
     }
 }
 
@@ -156,14 +179,28 @@ __device__ __forceinline__ bool pw_dev_place(const struct pw_attend &a, struct p
     return true;
 }
 
-/* The derivatives of the function of scores in `save`: behind the probabilities, in their layout. */
-__device__ __forceinline__ float *pw_dev_slopes(const struct pw_attend &a, float *save, const size_t *at)
+/* The start of row i of this place's sequence and head in ds: see pw_bias_sums. */
+__device__ __forceinline__ size_t pw_dev_ds_row(const struct pw_attend &a, const struct pw_place &p, int i)
 {
-    return save + at[a.n] * (size_t)a.heads;
+    return ((size_t)p.base * (size_t)a.heads + (size_t)p.h * (size_t)p.T + (size_t)i) * (size_t)a.longest;
+}
+
+/* The floats from a probability in `save` to the same place of the next map: the derivatives of a function of
+ * scores, the shares of a scan, or the gates and then the places of contextual positions. */
+__device__ __forceinline__ size_t pw_dev_next_map(const struct pw_attend &a, const size_t *at)
+{
+    return at[a.n] * (size_t)a.heads;
+}
+
+/* The products of this place's query with the columns of contextual positions. */
+__device__ __forceinline__ const float *pw_dev_products(const struct pw_attend &a, const struct pw_place &p)
+{
+    return a.products + (p.r * (size_t)a.heads + (size_t)p.h) * (size_t)a.scan.n;
 }
 
 /* Sets at [n+1]: at[s] * H is the offset of the maps of sequence s in maps [H,T,T] of all sequences, one
- * sequence after the other. at[s] is the sum of the squared lengths of the sequences before s. */
-cudaError_t pw_attention_maps(cudaStream_t s, size_t *at, const struct pw_seqs *seqs);
+ * sequence after the other. at[s] is the sum of the squared lengths of the sequences before s. With
+ * contextual positions the products follow at, and a->products becomes their place. */
+cudaError_t pw_attention_maps(cudaStream_t s, size_t *at, struct pw_attend *a);
 
 #endif

@@ -1,26 +1,14 @@
 /* attention_ref_bwd.cu - the backward pass of attention in the order of kernels/backend.h.
  *
  * The first kernel runs by queries for dS and dq, the second by keys for dk and dv. dS is stored in between,
- * for the gradient of the bias too. With relative keys its sums by query and row are stored as well. */
+ * for the gradient of the bias too. With relative keys its sums by query and row are stored as well, and with
+ * contextual positions the gradients of each query's products. */
 #include "kernels/cuda/attention_ref.h"
-
-/* The start of query i's row in ds: see pw_bias_sums. */
-static __device__ __forceinline__ size_t ds_row(const struct pw_attend &a, const struct pw_place &p, int i)
-{
-    return ((size_t)p.base * (size_t)a.heads + (size_t)p.h * (size_t)p.T + (size_t)i) * (size_t)a.longest;
-}
 
 static __device__ __forceinline__ const float *probs_of(const struct pw_attend &a, const struct pw_place &p,
                                                         const float *save, const size_t *at)
 {
     return save + at[p.seq] * (size_t)a.heads + (size_t)p.h * (size_t)p.T * (size_t)p.T;
-}
-
-/* The derivatives follow all probabilities, in the same layout. */
-static __device__ __forceinline__ const float *slopes_of(const struct pw_attend &a, const float *prob,
-                                                         const size_t *at)
-{
-    return prob + at[a.n] * (size_t)a.heads;
 }
 
 /* Writes sums [key_rows] of the dS of this place's query: lane r mod 32 writes row r's. */
@@ -78,25 +66,21 @@ static __device__ __forceinline__ float slope_of_key(const float *ds, const stru
     return sum;
 }
 
-/* by_row [R,H,key_rows]; not used without relative keys. */
-static __global__ void bwd_queries(float *dqkv, float *d_slopes, float *ds, float *by_row, const float *dz,
-                                   const float *save, struct pw_attend a, const size_t *at)
+/* Writes dS of this place's query to ds, without the derivative of a function of scores. prob: its
+ * probabilities. */
+static __device__ __forceinline__ void ds_of_query(float *ds, const float *prob, const float *dz,
+                                                   const struct pw_attend &a, const struct pw_place &p,
+                                                   size_t next, int keys)
 {
-    PW_SHARED(float, weights, [PW_WARPS][32]);
-    struct pw_place p;
-    if (!pw_dev_place(a, &p))
-        return;
-    int lane = (int)(threadIdx.x % 32), keys = a.causal ? p.i + 1 : p.T;
-    size_t C = (size_t)a.heads * (size_t)a.D, w = 3 * C, column = (size_t)p.h * (size_t)a.D;
-    const float *prob = probs_of(a, p, save, at) + (size_t)p.i * (size_t)p.T, *g = dz + p.r * C + column;
-    const float *k = a.qkv + (size_t)p.base * w + C + column, *v = k + C;
+    int lane = (int)(threadIdx.x % 32);
+    size_t C = (size_t)a.heads * (size_t)a.D, column = (size_t)p.h * (size_t)a.D;
+    const float *g = dz + p.r * C + column, *v = a.qkv + (size_t)p.base * 3 * C + 2 * C + column;
     float sum = 0.0f;
-    ds += ds_row(a, p, p.i);
     for (int first = 0; first < keys; first += 32) {
         int j = first + lane;
         float d = 0.0f, prob_j = 0.0f;
         if (j < keys) {
-            d = pw_dev_dot(g, v + (size_t)j * w, a.D, a.fours);
+            d = pw_dev_dot(g, v + (size_t)j * 3 * C, a.D, a.fours);
             ds[j] = d = pw_dev_mask_entry(a.mask, (uint32_t)p.r, (uint32_t)j, (uint32_t)p.h, d);
             prob_j = prob[j];
             sum = fmaf(prob_j, d, sum);
@@ -106,18 +90,81 @@ static __global__ void bwd_queries(float *dqkv, float *d_slopes, float *ds, floa
             sum = fmaf(other, d16, sum);
     }
     sum = pw_dev_total(sum);
-    for (int j = lane; j < keys; j += 32)
-        ds[j] = prob[j] * (ds[j] - sum) * (a.score != NULL ? slopes_of(a, prob, at)[j] : 1.0f);
-    float dq[PW_COLUMNS] = {}, *shared = weights[threadIdx.x / 32];
-    pw_dev_chain(
-        dq, [&](int j) { return ds[j]; }, k, w, 0, keys, a.D, shared);
-    if (a.keys != NULL) {
-        by_row += (p.r * (size_t)a.heads + (size_t)p.h) * (size_t)a.key_rows;
-        sum_by_row(by_row, ds, a, p, keys);
-        pw_dev_chain(
-            dq, [&](int r) { return by_row[r]; }, a.keys, (size_t)a.D, 0, a.key_rows, a.D, shared);
+    if (a.scan.kind == PW_SCAN_STICK) {
+        pw_dev_stick_back(ds, prob, prob + next, p.i);
+        return;
     }
-    pw_dev_store_sum(dqkv + p.r * w + column, dq, a.D, a.scale);
+    for (int j = lane; j < keys; j += 32)
+        ds[j] = prob[j] * (ds[j] - sum) * (a.score != NULL ? prob[next + (size_t)j] : 1.0f);
+}
+
+/* Stores y [E] = scale * (the chain over keys of ds and their rows of x). */
+static __device__ __forceinline__ void sum_keys(float *y, const float *ds, const float *x,
+                                                const struct pw_attend &a, int keys, float *shared)
+{
+    for (int c = 0; c < a.E; c += PW_CUDA_WIDEST)
+        pw_dev_weighted(
+            y + c, [&](int j) { return ds[j]; }, x + c, a.qk_row, 0, keys, min(a.E - c, PW_CUDA_WIDEST),
+            a.scale, shared);
+}
+
+/* Stores dq with relative keys at y, and the sums of ds by their rows: by_row [key_rows]. */
+static __device__ __forceinline__ void sum_relative(float *y, float *by_row, const float *ds, const float *k,
+                                                    const struct pw_attend &a, const struct pw_place &p,
+                                                    int keys, float *shared)
+{
+    float dq[PW_COLUMNS] = {};
+    pw_dev_chain(
+        dq, [&](int j) { return ds[j]; }, k, a.qk_row, 0, keys, a.D, shared);
+    sum_by_row(by_row, ds, a, p, keys);
+    pw_dev_chain(
+        dq, [&](int r) { return by_row[r]; }, a.keys, (size_t)a.D, 0, a.key_rows, a.D, shared);
+    pw_dev_store_sum(y, dq, a.D, a.scale);
+}
+
+/* Stores dq with contextual positions at y, and the gradients of the query's products: u [n]. First turns ds
+ * into dS of the scores without them. places: those of the keys; the gates lie `next` floats before. */
+static __device__ __forceinline__ void sum_context(float *y, float *u, float *ds, const float *k,
+                                                   const float *places, size_t next,
+                                                   const struct pw_attend &a, const struct pw_place &p,
+                                                   int keys, float *shared)
+{
+    float dq[PW_COLUMNS] = {};
+    pw_dev_context_columns(u, ds, places, a.scan.n, keys);
+    pw_dev_context_back(ds, places - next, places, pw_dev_products(a, p), a.scan.n, keys);
+    pw_dev_chain(
+        dq, [&](int j) { return ds[j]; }, k, a.qk_row, 0, keys, a.D, shared);
+#pragma unroll
+    for (int c = 0; c < PW_COLUMNS; c++)
+        dq[c] *= a.scale;
+    pw_dev_chain(
+        dq, [&](int c) { return u[c]; }, a.scan.rows, 1, 0, a.scan.n, a.D, shared, (size_t)a.scan.n);
+    pw_dev_store_sum(y, dq, a.D, 1.0f);
+}
+
+/* by_row: [R,H,key_rows] with relative keys, and [R,H,n] with contextual positions. dqk: the gradients of q
+ * and k, laid out as a.qk. */
+static __global__ void bwd_queries(float *dqk, float *d_slopes, float *ds, float *by_row, const float *dz,
+                                   const float *save, struct pw_attend a, const size_t *at)
+{
+    PW_SHARED(float, weights, [PW_WARPS][32]);
+    struct pw_place p;
+    if (!pw_dev_place(a, &p))
+        return;
+    int lane = (int)(threadIdx.x % 32), keys = a.causal ? p.i + 1 : p.T;
+    size_t w = a.qk_row, E = (size_t)a.E, item = p.r * (size_t)a.heads + (size_t)p.h;
+    size_t next = pw_dev_next_map(a, at);
+    const float *prob = probs_of(a, p, save, at) + (size_t)p.i * (size_t)p.T;
+    const float *k = a.qk + (size_t)p.base * w + (size_t)(a.heads + p.h) * E;
+    float *dq = dqk + p.r * w + (size_t)p.h * E, *shared = weights[threadIdx.x / 32];
+    ds += pw_dev_ds_row(a, p, p.i);
+    ds_of_query(ds, prob, dz, a, p, next, keys);
+    if (a.keys != NULL)
+        sum_relative(dq, by_row + item * (size_t)a.key_rows, ds, k, a, p, keys, shared);
+    else if (a.scan.kind == PW_SCAN_CONTEXT)
+        sum_context(dq, by_row + item * (size_t)a.scan.n, ds, k, prob + 2 * next, next, a, p, keys, shared);
+    else
+        sum_keys(dq, ds, k, a, keys, shared);
     if (d_slopes == NULL)
         return;
     float slope = slope_of_query(ds, a, p, keys);
@@ -154,7 +201,7 @@ static __device__ __forceinline__ float minus_sum(const float *ds, size_t stride
 }
 
 /* d_terms [R,H] and d_slopes [R,2H], or NULL. */
-static __global__ void bwd_keys(float *dqkv, float *d_terms, float *d_slopes, const float *ds,
+static __global__ void bwd_keys(float *dqkv, float *dqk, float *d_terms, float *d_slopes, const float *ds,
                                 const float *dz, const float *save, struct pw_attend a, const size_t *at)
 {
     PW_SHARED(float, weights, [PW_WARPS][32]);
@@ -162,17 +209,21 @@ static __global__ void bwd_keys(float *dqkv, float *d_terms, float *d_slopes, co
     if (!pw_dev_place(a, &p))
         return;
     int j = p.i, from = a.causal ? j : 0; /* the first query that sees this key */
-    size_t C = (size_t)a.heads * (size_t)a.D, w = 3 * C, column = (size_t)p.h * (size_t)a.D;
-    const float *prob = probs_of(a, p, save, at), *q = a.qkv + (size_t)p.base * w + column;
+    size_t C = (size_t)a.heads * (size_t)a.D, column = (size_t)p.h * (size_t)a.D, w = a.qk_row,
+           E = (size_t)a.E;
+    const float *prob = probs_of(a, p, save, at), *q = a.qk + (size_t)p.base * w + (size_t)p.h * E;
     const float *g = dz + (size_t)p.base * C + column;
-    float *dk = dqkv + p.r * w + C + column, *dv = dk + C, *shared = weights[threadIdx.x / 32];
+    float *dk = dqk + p.r * w + (size_t)(a.heads + p.h) * E, *dv = dqkv + p.r * 3 * C + 2 * C + column,
+          *shared = weights[threadIdx.x / 32];
     auto weight = [&](int i) {
         return pw_dev_mask_entry(a.mask, (uint32_t)(p.base + i), (uint32_t)j, (uint32_t)p.h,
                                  prob[(size_t)i * (size_t)p.T + (size_t)j]);
     };
-    ds += ds_row(a, p, 0) + (size_t)j;
-    pw_dev_weighted(
-        dk, [&](int i) { return ds[(size_t)i * (size_t)a.longest]; }, q, w, from, p.T, a.D, a.scale, shared);
+    ds += pw_dev_ds_row(a, p, 0) + (size_t)j;
+    for (int c = 0; c < a.E; c += PW_CUDA_WIDEST)
+        pw_dev_weighted(
+            dk + c, [&](int i) { return ds[(size_t)i * (size_t)a.longest]; }, q + c, w, from, p.T,
+            min(a.E - c, PW_CUDA_WIDEST), a.scale, shared);
     pw_dev_weighted(dv, weight, g, C, from, p.T, a.D, 1.0f, shared);
     if (d_slopes != NULL) {
         float slope = slope_of_key(ds, a, p, from);
@@ -190,7 +241,8 @@ size_t pw_cuda_attention_ds(const struct pw_attn *a, const struct pw_seqs *seqs)
 {
     struct pw_attend all = pw_attend_of(NULL, a, NULL, seqs);
     size_t maps = all.rows * (size_t)all.heads * (size_t)all.longest;
-    return maps + pw_relative_floats(all) + (a->bias != NULL ? pw_bias_index_ints(all) : 0);
+    return maps + pw_relative_floats(all) + pw_context_floats(all) + pw_mix_floats(all) +
+           (a->bias != NULL ? pw_bias_index_ints(all) : 0);
 }
 
 cudaError_t pw_cuda_attention_bwd_ref(cudaStream_t s, float *dqkv, float *d_bias, float *d_keys,
@@ -204,15 +256,21 @@ cudaError_t pw_cuda_attention_bwd_ref(cudaStream_t s, float *dqkv, float *d_bias
     all.fours = all.fours && pw_fours(dz);
     dim3 blocks(pw_blocks(all.rows * (size_t)a->heads, PW_WARPS));
     float *by_row = ds + all.rows * (size_t)all.heads * (size_t)all.longest;
-    int *index = (int *)(by_row + pw_relative_floats(all));
+    float *mixed = by_row + pw_relative_floats(all) + pw_context_floats(all);
+    int *index = (int *)(mixed + pw_mix_floats(all));
     float *d_slopes = a->made != NULL ? a->made->d_slopes : NULL;
-    cudaError_t e = pw_attention_maps(s, at, seqs);
+    float *dqk = all.qk != qkv ? a->made->d_wide : dqkv;
+    cudaError_t e = pw_attention_maps(s, at, &all);
     if (e == cudaSuccess)
-        e = PW_LAUNCH(bwd_queries, blocks, dim3(PW_THREADS), 0, s, dqkv, d_slopes, ds, by_row, dz, save, all,
+        e = PW_LAUNCH(bwd_queries, blocks, dim3(PW_THREADS), 0, s, dqk, d_slopes, ds, by_row, dz, save, all,
                       at);
     if (e == cudaSuccess)
-        e = PW_LAUNCH(bwd_keys, blocks, dim3(PW_THREADS), 0, s, dqkv, d_terms, d_slopes, ds, dz, save, all,
-                      at);
+        e = PW_LAUNCH(bwd_keys, blocks, dim3(PW_THREADS), 0, s, dqkv, dqk, d_terms, d_slopes, ds, dz, save,
+                      all, at);
+    if (e == cudaSuccess && a->mix != NULL)
+        e = pw_mix_bwd(s, mixed, ds, all);
+    if (e == cudaSuccess && all.scan.kind == PW_SCAN_CONTEXT && d_keys != NULL)
+        return pw_context_table(s, d_keys, by_row, all);
     if (e == cudaSuccess && d_keys != NULL)
         e = PW_LAUNCH(bwd_relative, dim3(pw_blocks((size_t)all.key_rows * (size_t)a->head_width, PW_THREADS)),
                       dim3(PW_THREADS), 0, s, d_keys, by_row, all);

@@ -81,11 +81,12 @@ void pw_cuda_fast_norm_bwd(struct pw_ctx *c, float *dx, float *d_gain, float *d_
 
 /* ---- attention */
 
-/* The fused kernels support neither a function of scores nor terms or slopes of rows. If there are any, the
- * kernels of mode ref run instead. */
+/* The fused kernels support neither a function of scores nor a scan nor numbers that an encoding makes of
+ * rows. If there are any, the kernels of mode ref run instead. */
 static bool is_fused(const struct pw_attn *a)
 {
-    return a->score == NULL && a->terms == NULL && a->made == NULL;
+    return a->score == NULL && a->terms == NULL && a->made == NULL && a->mix == NULL &&
+           a->scan.kind == PW_SCAN_NONE;
 }
 
 /* The logarithm of the sum of exponentials of every row and head. */
@@ -153,8 +154,14 @@ void pw_cuda_fast_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, fl
     if (!is_fused(a)) {
         pw_cuda_writes(c, dqkv);
         pw_cuda_writes(c, d_terms);
-        if (a->made != NULL)
+        if (a->made != NULL) {
             pw_cuda_writes(c, a->made->d_slopes);
+            pw_cuda_writes(c, a->made->d_wide);
+        }
+        if (a->mix != NULL) {
+            pw_cuda_writes(c, a->mix->d_weights);
+            pw_cuda_writes(c, a->mix->d_bank);
+        }
         pw_cuda_writes(c, d_bias);
         pw_cuda_writes(c, d_keys);
         pw_cuda_ref_attention_bwd(c, dqkv, d_bias, d_keys, d_terms, dz, z, qkv, save, a, pos, s);

@@ -114,10 +114,11 @@ cudaError_t pw_cuda_turn_bwd(cudaStream_t s, float *dqkv, const struct pw_turn_g
  *
  * save: mode ref stores the probabilities of each sequence [H,T,T], one sequence after the other. Mode fast
  * stores [R,H], the logarithm of the sum of exponentials of each row and head. at [n+1]: device scratch for
- * the offsets of the sequences; the launcher fills it.
+ * the offsets of the sequences, and behind them for products of contextual positions; the launcher fills it.
  *
  * Launchers of mode fast transform q and k by a->turn, and the gradients back. The others ignore a->turn: qkv
  * must be transformed already. */
+size_t pw_cuda_attention_at(const struct pw_attn *a, const struct pw_seqs *seqs); /* bytes of at */
 cudaError_t pw_cuda_scores(cudaStream_t s, float *out, const float *qkv, const struct pw_attn *a,
                            const int *pos, const struct pw_seqs *seqs, size_t *at);
 cudaError_t pw_cuda_attention_fwd_ref(cudaStream_t s, float *z, float *save, float *probs, const float *qkv,
@@ -168,6 +169,14 @@ cudaError_t pw_cuda_slopes_fwd(cudaStream_t s, float *y, const float *qkv, const
 size_t pw_cuda_slopes_bwd_floats(const struct pw_slopes *p, int R);
 cudaError_t pw_cuda_slopes_bwd(cudaStream_t s, float *dqkv, const struct pw_slopes_grad *d, const float *dy,
                                const float *qkv, const struct pw_slopes *p, int R, float *room);
+
+/* ---- polar.cu. room: pw_cuda_polar_floats; of the backward pass pw_cuda_polar_bwd_floats. */
+size_t pw_cuda_polar_floats(const struct pw_polar *p);
+cudaError_t pw_cuda_polar_fwd(cudaStream_t s, float *y, const float *qkv, const struct pw_polar *p,
+                              const int *pos, int R, float *room);
+size_t pw_cuda_polar_bwd_floats(const struct pw_polar *p, int R);
+cudaError_t pw_cuda_polar_bwd(cudaStream_t s, float *dqkv, float *d_phase, const float *dy, const float *qkv,
+                              const struct pw_polar *p, const int *pos, int R, float *room);
 
 /* ---- put_head.cu, gather.cu, fire.cu, loss.cu, elementwise.cu, dropout.cu. rounded: dx, d_logits or y as
  * bf16, or NULL. In dropout y may be NULL if rounded is not. */

@@ -86,6 +86,12 @@ __device__ __forceinline__ float pw_dev_log_sigmoid(float x)
     return (x < 0.0f ? x : 0.0f) - (t + t) * p;
 }
 
+/* ln(1+exp(x)), as slopes_fwd has it (kernels/backend.h). */
+__device__ __forceinline__ float pw_dev_softplus(float x)
+{
+    return 0.0f - pw_dev_log_sigmoid(0.0f - x);
+}
+
 /* z = 2 sqrt(2/pi) (x + 0.044715 x^3), the argument of gelu's tanh form: 0.5 x (1 + tanh(z/2)) = x
  * sigmoid(z). */
 __device__ __forceinline__ float pw_dev_gelu_arg(float x)

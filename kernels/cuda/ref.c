@@ -72,7 +72,8 @@ void *pw_cuda_turned(struct pw_ctx *c, size_t bytes, const float **qkv, const st
     return room;
 }
 
-/* The probabilities, sequence by sequence [H,T,T]; then the derivatives of the function of scores. */
+/* The probabilities, sequence by sequence [H,T,T]; then the derivatives of the function of scores, the shares
+ * of a scan, or the gates and the places of contextual positions. */
 size_t pw_cuda_ref_attn_save_floats(const struct pw_attn *a, const int *start, int n_seqs)
 {
     size_t n = 0;
@@ -80,14 +81,15 @@ size_t pw_cuda_ref_attn_save_floats(const struct pw_attn *a, const int *start, i
         size_t T = (size_t)(start[s + 1] - start[s]);
         n += (size_t)a->heads * T * T;
     }
-    return a->score != NULL ? 2 * n : n;
+    bool two = a->score != NULL || a->scan.kind == PW_SCAN_STICK;
+    return a->scan.kind == PW_SCAN_CONTEXT ? 3 * n : two ? 2 * n : n;
 }
 
 void pw_cuda_ref_attention_fwd(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,
                                const float *qkv, const struct pw_attn *a, const int *pos,
                                const struct pw_seqs *s)
 {
-    size_t *at = pw_cuda_turned(c, ((size_t)s->n + 1) * sizeof *at, &qkv, a, pos, s->rows);
+    size_t *at = pw_cuda_turned(c, pw_cuda_attention_at(a, s), &qkv, a, pos, s->rows);
     float *probs = maps != NULL ? maps->probs : NULL;
     PW_CUDA_DO(c, "attention_fwd", pw_cuda_attention_fwd_ref(c->stream, z, save, probs, qkv, a, pos, s, at));
     if (maps != NULL && maps->scores != NULL)
@@ -97,13 +99,17 @@ void pw_cuda_ref_attention_fwd(struct pw_ctx *c, float *z, float *save, const st
 /* The places of maps, followed by dS. */
 static size_t bwd_bytes(const struct pw_attn *a, const struct pw_seqs *s)
 {
-    return up(((size_t)s->n + 1) * sizeof(size_t)) + pw_cuda_attention_ds(a, s) * sizeof(float);
+    return up(pw_cuda_attention_at(a, s)) + pw_cuda_attention_ds(a, s) * sizeof(float);
 }
 
 size_t pw_cuda_ref_beside(const struct pw_attn *a, const struct pw_seqs *s, int widest)
 {
     (void)widest; /* products need no scratch */
-    return pw_cuda_room_for(pw_cuda_turned_bytes(a, bwd_bytes(a, s), s->rows));
+    struct pw_polar p = {.heads = a->heads, .head_width = a->head_width};
+    bool polar = a->made != NULL && a->made->wide != NULL;
+    size_t attention = pw_cuda_turned_bytes(a, bwd_bytes(a, s), s->rows),
+           made = polar ? pw_cuda_polar_bwd_floats(&p, s->rows) * sizeof(float) : 0;
+    return pw_cuda_room_for(attention > made ? attention : made);
 }
 
 void pw_cuda_ref_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, float *d_terms,
@@ -114,7 +120,7 @@ void pw_cuda_ref_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, flo
     (void)z;
     if (room == NULL)
         return;
-    float *ds = (float *)(room + up(((size_t)s->n + 1) * sizeof(size_t)));
+    float *ds = (float *)(room + up(pw_cuda_attention_at(a, s)));
     PW_CUDA_DO(c, "attention_bwd",
                pw_cuda_attention_bwd_ref(c->stream, dqkv, d_bias, d_keys, d_terms, dz, qkv, save, a, pos, s,
                                          (size_t *)room, ds));

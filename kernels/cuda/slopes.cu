@@ -5,11 +5,6 @@
 #include "kernels/cuda/maths.h"
 #include "kernels/cuda/rows.h"
 
-static __device__ __forceinline__ float softplus(float x)
-{
-    return 0.0f - pw_dev_log_sigmoid(0.0f - x);
-}
-
 /* The directions that head k of q and k, of 2H, is multiplied by; NULL: none. */
 static __device__ __forceinline__ const float *direction_of(const struct pw_slopes &s, int k)
 {
@@ -35,7 +30,7 @@ static __device__ __forceinline__ float product(float *t, const float *x, const 
 
 static __device__ __forceinline__ float factor_of(const struct pw_slopes &s, int h)
 {
-    return softplus(s.omega[h]) * s.slope[h];
+    return pw_dev_softplus(s.omega[h]) * s.slope[h];
 }
 
 static __global__ void slopes_kernel(float *y, const float *qkv, struct pw_slopes s, int R)
@@ -47,8 +42,9 @@ static __global__ void slopes_kernel(float *y, const float *qkv, struct pw_slope
     float t;
     product(&t, x, u, some && u != NULL ? s.head_width : 0);
     if (some && threadIdx.x % 16 == 0)
-        y[at] =
-            u != NULL ? softplus(t * (1.0f / sqrtf((float)s.head_width))) * factor_of(s, k % s.heads) : 0.0f;
+        y[at] = u != NULL
+                    ? pw_dev_softplus(t * (1.0f / sqrtf((float)s.head_width))) * factor_of(s, k % s.heads)
+                    : 0.0f;
 }
 
 /* The numbers that the chains over rows read: [R,2H] each, and inverse [2H]. */
@@ -76,7 +72,7 @@ static __global__ void slopes_back(float *dqkv, struct parts p, const float *dy,
         return;
     p.t[at] = t;
     p.g[at] = g;
-    p.plus[at] = softplus(t * scale);
+    p.plus[at] = pw_dev_softplus(t * scale);
     if (r == 0)
         p.inverse[k] = inverse;
 }

@@ -114,7 +114,7 @@ static void scores(struct pw_ctx *c, float *out, const float *qkv, const struct 
                    const struct pw_seqs *s)
 {
     pw_cuda_writes(c, out);
-    size_t *at = pw_cuda_turned(c, ((size_t)s->n + 1) * sizeof *at, &qkv, a, pos, s->rows);
+    size_t *at = pw_cuda_turned(c, pw_cuda_attention_at(a, s), &qkv, a, pos, s->rows);
     PW_CUDA_DO(c, "scores", pw_cuda_scores(c->stream, out, qkv, a, pos, s, at));
 }
 
@@ -161,6 +161,25 @@ static void slopes_bwd(struct pw_ctx *c, float *dqkv, const struct pw_slopes_gra
     pw_cuda_writes(c, dqkv);
     if (room != NULL)
         PW_CUDA_DO(c, "slopes_bwd", pw_cuda_slopes_bwd(c->stream, dqkv, d, dy, qkv, s, R, room));
+}
+
+static void polar_fwd(struct pw_ctx *c, float *y, const float *qkv, const struct pw_polar *p, const int *pos,
+                      int R)
+{
+    float *room = pw_cuda_scratch(c, pw_cuda_polar_floats(p) * sizeof *room);
+    pw_cuda_writes(c, y);
+    if (room != NULL)
+        PW_CUDA_DO(c, "polar_fwd", pw_cuda_polar_fwd(c->stream, y, qkv, p, pos, R, room));
+}
+
+static void polar_bwd(struct pw_ctx *c, float *dqkv, float *d_phase, const float *dy, const float *qkv,
+                      const struct pw_polar *p, const int *pos, int R)
+{
+    float *room = pw_cuda_scratch(c, pw_cuda_polar_bwd_floats(p, R) * sizeof *room);
+    pw_cuda_writes(c, d_phase);
+    pw_cuda_writes(c, dqkv);
+    if (room != NULL)
+        PW_CUDA_DO(c, "polar_bwd", pw_cuda_polar_bwd(c->stream, dqkv, d_phase, dy, qkv, p, pos, R, room));
 }
 
 static void put_head(struct pw_ctx *c, float *z, const float *table, const int *pos, int h, int H, int D,
@@ -287,18 +306,19 @@ static enum pw_code open_ref(struct pw_backend **be, int device, struct pw_err *
 }
 
 #define SHARED                                                                                               \
-    .abi = PW_BACKEND_ABI, .name = "cuda", .isa = "", .widest_head = PW_CUDA_WIDEST, .sync = pw_cuda_sync,   \
-    .unit = pw_cuda_unit, .workers = pw_cuda_workers, .device = pw_cuda_device,                              \
-    .device_at = pw_cuda_device_at, .alloc = pw_cuda_alloc, .alloc_acts = pw_cuda_alloc_acts,                \
-    .alloc_operands = pw_cuda_alloc_operands, .free = pw_cuda_free, .memory = pw_cuda_memory,                \
-    .upload = pw_cuda_upload, .download = pw_cuda_download, .copy = pw_cuda_copy_over,                       \
-    .host_alloc = pw_cuda_host_alloc, .host_free = pw_cuda_host_free, .mark = pw_cuda_mark,                  \
-    .wait = pw_cuda_wait, .replay = pw_cuda_replay, .for_chunks = pw_cuda_for_chunks, .reduce = reduce,      \
-    .adamw = adamw, .digest = digest, .embed_fwd = embed_fwd, .embed_bwd = embed_bwd, .norm_fwd = norm_fwd,  \
-    .gate_fwd = gate_fwd, .gate_bwd = gate_bwd, .heads_fwd = heads_fwd, .heads_bwd = heads_bwd,              \
-    .cap_fwd = cap_fwd, .cap_bwd = cap_bwd, .rotate = rotate, .turn_bwd = turn_bwd, .scores = scores,        \
-    .attention_cached = attention_cached, .attn_cache_floats = attn_cache_floats, .terms_fwd = terms_fwd,    \
-    .terms_bwd = terms_bwd, .slopes_fwd = slopes_fwd, .slopes_bwd = slopes_bwd, .put_head = put_head,        \
+    .abi = PW_BACKEND_ABI, .name = "cuda", .isa = "", .widest_head = PW_CUDA_WIDEST, .mixes = true,          \
+    .scans = true, .sync = pw_cuda_sync, .unit = pw_cuda_unit, .workers = pw_cuda_workers,                   \
+    .device = pw_cuda_device, .device_at = pw_cuda_device_at, .alloc = pw_cuda_alloc,                        \
+    .alloc_acts = pw_cuda_alloc_acts, .alloc_operands = pw_cuda_alloc_operands, .free = pw_cuda_free,        \
+    .memory = pw_cuda_memory, .upload = pw_cuda_upload, .download = pw_cuda_download,                        \
+    .copy = pw_cuda_copy_over, .host_alloc = pw_cuda_host_alloc, .host_free = pw_cuda_host_free,             \
+    .mark = pw_cuda_mark, .wait = pw_cuda_wait, .replay = pw_cuda_replay, .for_chunks = pw_cuda_for_chunks,  \
+    .reduce = reduce, .adamw = adamw, .digest = digest, .embed_fwd = embed_fwd, .embed_bwd = embed_bwd,      \
+    .norm_fwd = norm_fwd, .gate_fwd = gate_fwd, .gate_bwd = gate_bwd, .heads_fwd = heads_fwd,                \
+    .heads_bwd = heads_bwd, .cap_fwd = cap_fwd, .cap_bwd = cap_bwd, .rotate = rotate, .turn_bwd = turn_bwd,  \
+    .scores = scores, .attention_cached = attention_cached, .attn_cache_floats = attn_cache_floats,          \
+    .terms_fwd = terms_fwd, .terms_bwd = terms_bwd, .slopes_fwd = slopes_fwd, .slopes_bwd = slopes_bwd,      \
+    .polar_fwd = polar_fwd, .polar_bwd = polar_bwd, .put_head = put_head,                                    \
     .gather_bias_fwd = gather_bias_fwd, .gather_bias_bwd = gather_bias_bwd, .fire_fwd = fire_fwd,            \
     .fire_bwd = fire_bwd, .expr_fwd = expr_fwd, .expr_bwd = expr_bwd, .gather_rows = gather_rows,            \
     .scatter_rows = scatter_rows, .cross_entropy = cross_entropy, .softmax = softmax, .add = add,            \

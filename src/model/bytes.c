@@ -69,7 +69,10 @@ static size_t beside(const struct pw_model *m, int batch, int T)
     const struct pw_pe *pe = m->pe.pe;
     static const float something; /* stands for a table; never read */
     static const struct pw_turn turn;
-    static const struct pw_made made = {.slopes = &something};
+    struct pw_made made = {.slopes = pe->uses & PW_PE_SLOPES ? &something : NULL,
+                           .wide = pe->uses & PW_PE_POLAR ? &something : NULL,
+                           .width = 2 * cfg->head_width};
+    struct pw_mix mix = {.weights = &something};
     int rows = pw_plan_rows(m, T, batch, true), QKV = 3 * cfg->heads * cfg->head_width, F = pw_up_rows(cfg);
     struct pw_attn attn = {.heads = cfg->heads,
                            .head_width = cfg->head_width,
@@ -81,8 +84,16 @@ static size_t beside(const struct pw_model *m, int batch, int T)
                            .keys = pe->uses & PW_PE_KEYS ? &something : NULL,
                            .reach = pe->uses & PW_PE_KEYS ? pe->reach(m->pe.o.bytes) : 0,
                            .terms = pe->uses & PW_PE_TERMS ? &something : NULL,
-                           .made = pe->uses & PW_PE_SLOPES ? &made : NULL,
-                           .turn = pe->uses & PW_PE_ROTATION || pw_pe_gains(&m->pe) ? &turn : NULL};
+                           .made = pe->uses & (PW_PE_SLOPES | PW_PE_POLAR) ? &made : NULL,
+                           .mix = pe->uses & PW_PE_MIXES ? &mix : NULL,
+                           .turn = pe->uses & PW_PE_ROTATION || pw_pe_gains(&m->pe) ? &turn : NULL,
+                           .scan = {.kind = pe->scan}};
+    if (pe->scan == PW_SCAN_CONTEXT)
+        attn.scan.n = pe->scan_rows(m->pe.o.bytes);
+    if (attn.mix != NULL) {
+        mix.mixes = pe->mixes(m->pe.o.bytes);
+        mix.reach = pe->reach(m->pe.o.bytes);
+    }
     struct pw_seqs seqs = {.n = rows / T + rows / 4 / T + 1, .rows = rows + rows / 4, .longest = T + T / 4};
 
     return m->ops->beside != NULL ? m->ops->beside(&attn, &seqs, QKV > F ? QKV : F) : 0;

@@ -60,7 +60,7 @@ struct pw_attn pw_model_attn(const struct pw_model *m, int layer)
         .reach = t->reach,
         .turn = t->turn != NULL ? &t->turn[layer] : NULL,
         .score = t->score != NULL ? &t->score[layer] : NULL,
-        .scan = pw_scan_of(m, layer),
+        .scan = pw_scan_of(m, layer, NULL),
     };
 }
 
@@ -81,9 +81,11 @@ size_t pw_model_save_floats(const struct pw_model *m, const int *start, int n_se
     static const struct pw_score some; /* its address alone matters, like that of term */
     static const float term;
     static const struct pw_made made = {.slopes = &term};
+    static const struct pw_mix mix;
     struct pw_attn a = {.heads = m->cfg.heads,
                         .score = m->pe.pe->uses & PW_PE_SCORE ? &some : NULL,
                         .terms = pw_has_terms(m) ? &term : NULL,
+                        .mix = m->pe.pe->uses & PW_PE_MIXES ? &mix : NULL,
                         .made = pw_has_slopes(m) || pw_is_polar(m) ? &made : NULL,
                         .scan = {.kind = m->pe.pe->scan}};
     return m->ops->attn_save_floats(&a, start, n_seqs);
@@ -195,6 +197,7 @@ static void attention(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, i
     struct pw_walk walk;
     struct pw_dropout d;
 
+    attn.scan = pw_scan_of(m, l, cache);
     pw_gates_forward(m, c, a, l, &attn, &mix, &r->seqs, cache, r->R);
     pw_walks_forward(m, c, a, l, &attn, &walk, &r->seqs, cache, r->R);
     pw_slopes_forward(m, c, a, l, &attn, &made, cache, r->R);

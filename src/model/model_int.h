@@ -168,10 +168,12 @@ struct pw_replaced {
 
 /* The cache of a decoder: keys and values of every layer for the first T tokens; room for cap. */
 struct pw_cache {
-    float *mem;       /* [L][layer] in the backend's own layout */
-    size_t layer;     /* floats per layer */
-    float *terms;     /* [L][cap,H] terms of the rows so far; NULL: the encoding has none */
-    float *slopes;    /* [L][cap,2H] slopes of the rows so far; NULL: the encoding has none */
+    float *mem;    /* [L][layer] in the backend's own layout */
+    size_t layer;  /* floats per layer */
+    float *terms;  /* [L][cap,H] terms of the rows so far; NULL: the encoding has none */
+    float *slopes; /* [L][cap,2H] slopes of the rows so far; NULL: the encoding has none */
+    float *lost;   /* [L] sums of votes, with room for lost_rows rows; NULL: none */
+    int lost_rows;
     float *walk;      /* [L] of each layer [cap,HD] projections, vectors, [cap,H] factors; NULL: no walk */
     const int *order; /* [cap] 0, 1, 2, ... on the backend */
     const int *pos;   /* [cap] position ids: order, or those of the encoding */

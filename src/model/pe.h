@@ -37,7 +37,7 @@ enum pw_pe_use {
     PW_PE_GAIN = 32,    /* factor on each query */
     PW_PE_SCORE = 64,   /* function of each finished score */
     PW_PE_TERMS = 128,  /* terms of rows, whose difference is added to the score */
-    PW_PE_SCAN = 256,   /* a scan over the keys of a query */
+    PW_PE_SCAN = 256,   /* a scan of scores, over the keys of a query or the queries of a key */
     PW_PE_SLOPES = 512, /* slopes by distance that each query and key makes of its content */
     PW_PE_MIXES = 1024, /* bias by distance that the query mixes from a learned bank */
     PW_PE_POLAR = 2048, /* q and k in polar form, of which the position gives the angles */

@@ -7,10 +7,12 @@
 #define PW_MODEL_READS_H
 #include "model/model_int.h"
 
-/* The scan of layer l, if the encoding has one. */
-static inline struct pw_scan pw_scan_of(const struct pw_model *m, int l)
+/* The scan of layer l, if the encoding has one. cache: NULL, or that of the sequence in decoding. */
+static inline struct pw_scan pw_scan_of(const struct pw_model *m, int l, const struct pw_cache *cache)
 {
     struct pw_scan s = {.kind = m->pe.pe->scan};
+    if (cache != NULL && cache->lost != NULL)
+        s.lost = cache->lost + (size_t)l * pw_lost_at(cache->lost_rows);
     if (s.kind == PW_SCAN_CONTEXT) {
         s.n = m->pe.pe->scan_rows(m->pe.o.bytes);
         s.rows = m->p + m->lay.pe + (size_t)l * (size_t)m->cfg.head_width * (size_t)s.n;

@@ -77,6 +77,11 @@ const uint16_t *pw_att_matrix(const struct pw_ev_attention *a, int view)
                                                         : NULL;
 }
 
+bool pw_att_loses(const struct pw_ev_attention *a)
+{
+    return a->gates && a->gate != NULL && a->gate_values == NULL;
+}
+
 float pw_att_gate(const struct pw_ev_attention *a, int layer, int head, int t)
 {
     return a->gate_values != NULL && layer == a->layer ? a->gate_values[(size_t)head * a->T + t] : NAN;

@@ -26,6 +26,11 @@ static const struct {
     {SMALL " dropout=0.2 tied=on norm_at=ff", "fox open=2"},
     {SMALL, "expr 'gate = -exp(g / 2) * (h + 1); bias = -0.1 * d'"},
     {SMALL " dropout=0.2", "grape gate=key omega=0.5"},
+    {SMALL " dropout=0.2 tied=on", "stickbreaking"},
+    {SMALL " dropout=0.2 norm_at=ff", "cope npos=4"},
+    {SMALL " dropout=0.2 tied=on", "inkling alpha=0.5 floor=2 reach=5"},
+    {SMALL " causal=off bias=on", "inkling mixes=3"},
+    {SMALL " dropout=0.2", "pope"},
     {SMALL " dropout=0.2", "rotary dims=4 logn=3"},
     {SMALL, "t5 logn=2"},
     {SMALL " causal=off bias=on", "shaw distance=2"},
@@ -94,9 +99,6 @@ static float *gradient(struct pw_model *m, const struct pw_batch *b, double *los
     return grad;
 }
 
-/* Uses of encodings that no table of cuda computes. */
-enum { refused = PW_PE_MIXES | PW_PE_POLAR | PW_PE_SCAN | PW_PE_WALK };
-
 static void compare(struct toy *toys, const char *options, const char *pe)
 {
     struct pw_batch *b = toy_batch(5, 9, 1, 12, VOCAB);
@@ -135,8 +137,7 @@ static void test_gradients(void **state)
                          open_device("fast", "bf16"), toy_open(1)};
     (void)state;
     for (int i = 0; pw_pes[i] != NULL; i++)
-        if ((pw_pes[i]->uses & refused) == 0)
-            compare(toys, SMALL, pw_pes[i]->name);
+        compare(toys, SMALL, pw_pes[i]->name);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         compare(toys, others[i].options, others[i].pe);
     for (int i = 0; i < FAMILIES; i++)
@@ -150,34 +151,6 @@ static void test_gradients(void **state)
     }
     for (size_t i = 0; i < sizeof toys / sizeof *toys; i++)
         toy_close(&toys[i]);
-}
-
-/* No table of cuda has operations for these: a model is refused before it has memory on the device. */
-static void test_refused(void **state)
-{
-    static const char *const modes[][2] = {{"ref", NULL}, {"fast", "bf16"}};
-    int n = 0;
-    (void)state;
-    for (int i = 0; i < 2; i++) {
-        struct toy t = open_device(modes[i][0], modes[i][1]);
-        struct pw_config cfg = toy_config(SMALL, VOCAB);
-        for (int k = 0; pw_pes[k] != NULL; k++) {
-            struct pw_pe_use_opts pe = toy_pe(pw_pes[k]->name, &cfg);
-            struct pw_model *m = NULL;
-            struct pw_err err = {0};
-            char expected[128];
-            if ((pw_pes[k]->uses & refused) == 0)
-                continue;
-            snprintf(expected, sizeof expected, "%s: backend cuda can't compute it; use 'backend cpu'",
-                     pw_pes[k]->name);
-            assert_int_equal(pw_model_create(&m, t.ops, t.be, &cfg, &pe, 1, &err), PW_EUSER);
-            assert_string_equal(err.msg, expected);
-            assert_null(m);
-            n++;
-        }
-        toy_close(&t);
-    }
-    assert_int_equal(n, 2 * 6); /* inkling, stickbreaking, cope, pope, path, wall */
 }
 
 /* Mode ref has the cpu's bits: gradients, and scores and probabilities of an inspection. */
@@ -255,7 +228,7 @@ static void test_families(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_refused), cmocka_unit_test(test_gradients),
-                                       cmocka_unit_test(test_formulas), cmocka_unit_test(test_families)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gradients), cmocka_unit_test(test_formulas),
+                                       cmocka_unit_test(test_families)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

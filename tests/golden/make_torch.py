@@ -61,6 +61,8 @@ CASES = {
     "inkling_both": ("inkling reach=5 mixes=4 alpha=0", dict(causal="off", tied="on")),
     "cope": ("cope npos=4", {}),
     "cope_gelu": ("cope npos=13", dict(norm="layernorm", act="gelu", bias="on", heads=4, tied="on")),
+    "selective": ("selective", {}),
+    "selective_gelu": ("selective", dict(norm="layernorm", act="gelu", bias="on", heads=4, tied="on")),
     "pope": ("pope base=100", {}),
     "pope_both": ("pope", dict(norm="layernorm", act="gelu", bias="on", heads=4, causal="off")),
     "path": ("path rank=3", {}),
@@ -127,6 +129,14 @@ def stick(scores):
     log_beta = F.logsigmoid(-scores).masked_fill(later, 0)
     att = (log_z + log_beta @ torch.ones(T, T, dtype=scores.dtype).tril(-1)).exp()
     return att + torch.diag_embed(1 - att.sum(-1))
+
+
+def selected(scores):
+    """Leviathan et al. 2024: scores [H,T,T] minus what head 0 of the earlier tokens votes away."""
+    T = scores.shape[-1]
+    votes = F.relu(scores[0]).masked_fill(torch.ones(T, T).triu(0).bool(), 0)
+    votes = torch.cat((torch.zeros(T, 1, dtype=scores.dtype), votes[:, 1:]), 1)
+    return scores - (torch.ones(T, T, dtype=scores.dtype).tril(-1) @ votes)
 
 
 def contextual(query, attn_logits, pos_emb):
@@ -413,6 +423,8 @@ class Model:
                 scores = scores.masked_fill(torch.ones(T, T).triu(1).bool(), -math.inf)
             if self.pe == "cope":
                 scores = scores + contextual(q, scores, self.p["pe.pos_emb"][i])
+            if self.pe == "selective":
+                scores = selected(scores)
             weights = stick(scores) if self.pe == "stickbreaking" else scores.softmax(-1)
             z = (weights @ v).transpose(0, 1).reshape(T, H * D)
             mid = x + self.norm(f"layers.{i}.norm1_post", self.linear(f"layers.{i}.attn.o", z))

@@ -125,6 +125,38 @@ static void test_scans(void **state)
     bench_close(&b);
 }
 
+/* What votes take from the scores is the gate: the votes are the positive scores of head 0 before it. */
+static void test_selection(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_open(&b, 1, false);
+    bench_must(&b,
+               "task sort lengths=2..8; pe selective; train 20; prompt sort 3 1 2; inspect layer=1 head=0");
+    const struct pw_ev_attention *a = &b.s->attention;
+    enum { MOST = 64 };
+    double lost[MOST] = {0}, most = 0;
+    assert_true(a->gates && !a->biases && !a->rotates && a->gate_values == NULL && a->T < MOST);
+    for (int q = 0; q < a->T; q++)
+        for (int k = 0; k <= q; k++) {
+            double content = (double)at(a->content, a, q, k);
+            assert_true(fabs((double)at(a->gate, a, q, k) + lost[k]) < 5e-3 * (1 + lost[k]));
+            assert_true(at(a->bias, a, q, k) == 0);
+            lost[k] += k > 0 && k < q ? fmax(content, 0) : 0;
+            most = fmax(most, lost[k]);
+        }
+    assert_true(most > 0.01);
+    bench_must(&b, "inspect head=1 view=gate");
+    for (int k = 0; k < a->T - 1; k++)
+        assert_true(at(a->gate, a, a->T - 1, k) <= 0 && at(a->gate, a, 2, k) == 0);
+    bench_must(&b, "table");
+    assert_string_equal(b.s->arms[0].table.order, "votes of tokens, which hide keys from later ones");
+    bench_run(&b, "export table x.npz");
+    assert_string_equal(b.error, "export table: selective has votes of the tokens, which an .npz file can't "
+                                 "hold: allowed is .json");
+    bench_close(&b);
+}
+
 /* The share of the variation of a head's scores that comes from position. NaN if no position acts. */
 static float position_part(const struct pw_ev_attention *a)
 {
@@ -395,17 +427,12 @@ static void test_pooled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_terms),
-        cmocka_unit_test(test_position_part),
-        cmocka_unit_test(test_gates),
-        cmocka_unit_test(test_mixed_bias),
-        cmocka_unit_test(test_gold),
-        cmocka_unit_test(test_pooled),
-        cmocka_unit_test(test_known_heads),
-        cmocka_unit_test(test_scans),
-        cmocka_unit_test(test_walks),
-        cmocka_unit_test(test_moves),
-        cmocka_unit_test(test_kept_while_training),
+        cmocka_unit_test(test_terms),       cmocka_unit_test(test_position_part),
+        cmocka_unit_test(test_gates),       cmocka_unit_test(test_mixed_bias),
+        cmocka_unit_test(test_gold),        cmocka_unit_test(test_pooled),
+        cmocka_unit_test(test_known_heads), cmocka_unit_test(test_scans),
+        cmocka_unit_test(test_selection),   cmocka_unit_test(test_walks),
+        cmocka_unit_test(test_moves),       cmocka_unit_test(test_kept_while_training),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

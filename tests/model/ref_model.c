@@ -437,6 +437,21 @@ static double contextual(const struct view *r, double *p, const double *q, int l
     return top;
 }
 
+/* Subtracts from the scores p [i+1] the sums of votes, lost [i+1], and writes those of the next query to
+ * next. votes: p are the scores of head 0. Returns the largest. */
+static double select_keys(double *p, const double *lost, double *next, bool votes, int i)
+{
+    double top = -INFINITY;
+
+    for (int j = 0; j <= i; j++) {
+        if (votes)
+            next[j] = lost[j] + (j > 0 && j < i ? fmax(p[j], 0) : 0);
+        p[j] -= lost[j];
+        top = fmax(top, p[j]);
+    }
+    return top;
+}
+
 /* The product of two vectors in a plane, which have the polar coordinates of entry d of q and k. */
 static double polar(const struct view *r, double q, double k, int l, int h, int d, int query, int key)
 {
@@ -468,6 +483,7 @@ static void attention(const struct view *r, double *z, const double *n, const st
     int M = r->mix != NULL ? r->mixes : 0;
     double *mix = room(T, H * M + 1); /* weights of the mix */
     double *slope_q = room(T, H), *slope_k = room(T, H);
+    double *lost = room(T + 1, T); /* sums of votes by query and key */
     struct ref_walk walk = ref_walk_make(r->whole, y->number, n, T);
 
     double scale = cfg->score_scale > 0 ? (double)cfg->score_scale : cfg->scale ? 1 / sqrt(D) : 1;
@@ -529,6 +545,8 @@ static void attention(const struct view *r, double *z, const double *n, const st
             }
             if (is(r, "cope"))
                 top = contextual(r, p, q + i * HD + h * D, y->number, i);
+            if (is(r, "selective"))
+                top = select_keys(p, lost + i * T, lost + (i + 1) * T, h == 0, i);
             for (int j = 0; j < keys; j++)
                 sum += p[j] = exp(p[j] - top);
             if (is(r, "stickbreaking"))
@@ -547,6 +565,7 @@ static void attention(const struct view *r, double *z, const double *n, const st
     free(p);
     free(kept);
     free(mix);
+    free(lost);
     free(slope_q);
     free(slope_k);
     ref_walk_fini(&walk);

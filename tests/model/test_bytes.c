@@ -120,6 +120,7 @@ static void test_promise(void **state)
     check("layers=3 width=64 heads=8 context=128", "grape", 32, 2, 60);
     check("layers=3 width=64 heads=8 context=128", "stickbreaking", 32, 2, 60);
     check("layers=3 width=64 heads=8 context=128", "cope", 32, 2, 60);
+    check("layers=3 width=64 heads=8 context=128", "selective", 32, 2, 60);
     check("layers=3 width=64 heads=8 context=128", "pope", 32, 2, 60);
     check("layers=3 width=64 heads=8 context=128", "path", 32, 2, 60);
     check("layers=3 width=64 heads=8 context=128", "wall", 32, 2, 60);

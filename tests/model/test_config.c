@@ -296,8 +296,8 @@ static void test_encodings(void **state)
     pw_str_add(
         &unknown,
         "no encoding 'xyzzy'; there are none, learned, sinusoidal, t5, alibi, rotary, clipped, shaw, fire, "
-        "rspe, aspe, 2dspe, dpe, ldpe, learned_reversed, fox, inkling, grape, stickbreaking, cope, pope, "
-        "path, wall%s",
+        "rspe, aspe, 2dspe, dpe, ldpe, learned_reversed, fox, inkling, grape, stickbreaking, cope, "
+        "selective, pope, path, wall%s",
         pw_place_own_hint()); /* a test has no folder of encodings */
     assert_pe("xyzzy", "", unknown.s);
     pw_str_fini(&unknown);
@@ -327,6 +327,10 @@ static void test_encodings(void **state)
     assert_pe("stickbreaking stretch=2", "", "stickbreaking: stretch=2: it has no positions to stretch");
     assert_pe("stickbreaking", "causal=off",
               "stickbreaking: causal=off: it sums over earlier tokens, so it needs causal=on");
+    assert_pe("selection", "", "selective");
+    assert_pe("selective offset=1", "", "selective: offset=1: it has no positions to shift");
+    assert_pe("selective", "causal=off",
+              "selective: causal=off: it sums over earlier tokens, so it needs causal=on");
     assert_pe("polar", "", "pope base=10000");
     assert_pe("pope base=500 offset=2 stretch=0.5", "causal=off", "pope base=500 offset=2 stretch=0.5");
     assert_pe("pope logn=4", "", "pope: logn=4: not allowed with the polar form");

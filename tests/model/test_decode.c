@@ -169,6 +169,8 @@ static void test_the_model_changes(void **state)
                                       "stickbreaking",
                                       "cope npos=5",
                                       "cope",
+                                      "selective",
+                                      "selective logn=4",
                                       "pope",
                                       "path",
                                       "path rank=4 conv=8 logn=4",

@@ -37,6 +37,7 @@ static const struct {
     {"layers=2 width=12 heads=3 ffn=10 context=32 dropout=0.1", "grape"},
     {"layers=2 width=12 heads=3 ffn=10 context=32 dropout=0.1", "stickbreaking"},
     {"layers=2 width=12 heads=3 ffn=10 context=32 dropout=0.1", "cope npos=6"},
+    {"layers=2 width=12 heads=3 ffn=10 context=32 dropout=0.1", "selective"},
     {"layers=2 width=12 heads=3 ffn=10 context=32 dropout=0.1", "pope"},
     {"layers=2 width=12 heads=3 ffn=10 context=32 dropout=0.1", "path"},
     {"layers=2 width=12 heads=3 ffn=10 context=32 dropout=0.1", "wall"},

@@ -2,13 +2,7 @@
  * precision. */
 #include "tests/ops/ref_cases.h"
 
-/* cuda has neither the polar form nor wide q and k. */
-static bool needs_polar(const struct pw_backend_ops *ops)
-{
-    return ops->polar_fwd != NULL;
-}
-
-/* Nor has it a walk. */
+/* cuda has no walk. */
 static bool needs_walk(const struct pw_backend_ops *ops)
 {
     return ops->walk_fwd != NULL;
@@ -44,9 +38,9 @@ const struct ref_case ref_cases[] = {
     {"slopes", ref_case_slopes, false, 2e-5, NULL},
     {"attention slopes", ref_case_attention_slopes, false, 5e-4, NULL}, /* of distances up to 70 */
     {"cached slopes", ref_case_cached_slopes, false, 5e-5, NULL},
-    {"polar", ref_case_polar, false, 2e-5, needs_polar},
-    {"attention made", ref_case_attention_made, false, 2e-5, needs_polar},
-    {"cached made", ref_case_cached_made, false, 2e-5, needs_polar},
+    {"polar", ref_case_polar, false, 2e-5, NULL},
+    {"attention made", ref_case_attention_made, false, 2e-5, NULL},
+    {"cached made", ref_case_cached_made, false, 2e-5, NULL},
     {"reflect", ref_case_reflect, false, 2e-5, needs_walk},
     {"attention reflect", ref_case_attention_reflect, false, 5e-5, needs_walk},
     {"cached reflect", ref_case_cached_reflect, false, 5e-5, needs_walk},
@@ -61,5 +55,7 @@ const struct ref_case ref_scan_cases[] = {
     {"cached stick", ref_case_cached_stick, false, 2e-5, NULL},
     {"context", ref_case_context, false, 5e-4, NULL},
     {"cached context", ref_case_cached_context, false, 2e-4, NULL},
+    {"select", ref_case_select, false, 5e-4, NULL},
+    {"cached select", ref_case_cached_select, false, 2e-4, NULL},
     {NULL, NULL, false, 0.0, NULL},
 };

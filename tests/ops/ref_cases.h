@@ -68,6 +68,8 @@ void ref_case_stick(struct ref_call *r);
 void ref_case_cached_stick(struct ref_call *r);
 void ref_case_context(struct ref_call *r);
 void ref_case_cached_context(struct ref_call *r);
+void ref_case_select(struct ref_call *r);
+void ref_case_cached_select(struct ref_call *r);
 void ref_case_polar(struct ref_call *r);
 void ref_case_attention_made(struct ref_call *r);
 void ref_case_cached_made(struct ref_call *r);

@@ -19,6 +19,10 @@ void ref_double_context(double *out, const double *s, const float *q, const stru
 void ref_double_context_bwd(double *ds, double *u, const double *s, const float *q, const struct pw_attn *a,
                             int i);
 
+/* Selection. first [T,T]: the scores of head 0 without it. The sums of votes are subtracted from s. bwd: ds
+ * of head 0 gets the gradient of its votes; sums: the sum of dS over all heads. */
+void ref_double_select(double *s, const double *first, int T);
+void ref_double_select_bwd(double *ds, const double *first, const double *sums, int T);
 /* The product of query i, row q, and key j, row k, by a walk in the sequence from row base on. bwd: sets dq
  * and adds to dk, both [T,D], before they are multiplied by scale; sets the gradients of a->walk. ds [T,T];
  * rows of q and k are w floats apart. */

@@ -114,7 +114,7 @@ struct of_head {
     struct pw_head_sums sums;
     double content, position, gates; /* variations of the parts of the scores */
     float *largest;     /* [T] largest probability of a key, over the queries of a row of cells */
-    float *bias, *gate; /* [T] of a query: the terms' part, and score - content - this part */
+    float *bias, *gate; /* [T] of a query: gate is the part of terms or votes; score - content - this part */
 };
 
 struct pass {
@@ -197,7 +197,7 @@ static void keep_inspected(const struct pass *p, const float *probs, const float
         p->score[q * n + k] = k < own ? score[k] : -INFINITY;
 }
 
-/* Split the scores of a query into content, gate and bias. The bias is exactly 0 if terms alone act, because
+/* Split the scores of a query into content, gate and bias. The bias is exactly 0 if terms or votes alone act:
  * score - content is the rounded sum of content and gate. */
 static void split_row(const struct pass *p, struct of_head *h, int head, const float *score,
                       const float *content, int q, int own)
@@ -206,7 +206,9 @@ static void split_row(const struct pass *p, struct of_head *h, int head, const f
     const float *terms = p->terms != NULL ? p->terms + (size_t)p->layer * a->T * a->heads + head : NULL;
     bool rest = content != score && (a->biases || a->rotates);
     for (int k = 0; k < own; k++) {
-        h->gate[k] = terms != NULL ? terms[(size_t)q * a->heads] - terms[(size_t)k * a->heads] : 0.0f;
+        h->gate[k] = terms != NULL ? terms[(size_t)q * a->heads] - terms[(size_t)k * a->heads]
+                     : a->gates    ? score[k] - content[k]
+                                   : 0.0f;
         h->bias[k] = rest ? score[k] - content[k] - h->gate[k] : 0.0f;
     }
 }
@@ -399,7 +401,7 @@ enum pw_code pw_lab_look_at_heads(const struct pw_lab *lab, const struct pw_repl
     p.columns = pw_model_walk_columns(arm->model);
     if (p.columns > 0)
         walk = pw_alloc((size_t)a->layers * a->T * p.columns, sizeof *walk);
-    if (a->gates)
+    if (pe->uses & PW_PE_TERMS)
         terms = pw_alloc((size_t)a->layers * a->T * a->heads, sizeof *terms);
     in->reader = &reader;
     p.terms = in->terms = terms;

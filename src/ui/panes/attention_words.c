@@ -38,6 +38,8 @@ static void tell_query(FILE *out, const struct pw_att *w, int q)
         fprintf(out, "%s %d '%s' %.2f", n ? "," : "", k, pw_att_label(a, k), (double)pw_att_prob(w, q, k));
         if (!w->mean && a->positions != NULL)
             fprintf(out, " at %.2f", (double)pw_from_half(a->positions[(size_t)q * a->T + k]));
+        if (!w->mean && pw_att_loses(a))
+            fprintf(out, " lost %.2f", fabs((double)pw_from_half(a->gate[(size_t)q * a->T + k])));
         if (pw_att_untrained(w, q, k))
             fprintf(out, " (%s never trained)", w->hatch);
     }

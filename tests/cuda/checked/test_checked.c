@@ -59,6 +59,15 @@ static const struct pw_backend_ops *const *tables(void)
     return p->tables;
 }
 
+static void expect_clean(const struct pw_backend_ops *ops, struct pw_backend *be, const struct ref_case *rc,
+                         uint64_t seed)
+{
+    try(ops, be, rc, seed);
+    if (pw_emu_findings() > 0)
+        fail_msg("%s in %s, %s, seed %lu: %s", ops->mode, ops->precision, rc->name, (unsigned long)seed,
+                 pw_emu_finding(0));
+}
+
 /* Tables share most kernels, so each has shapes of its own. */
 static void test_clean(void **state)
 {
@@ -71,13 +80,10 @@ static void test_clean(void **state)
         struct pw_err err;
         if ((*t)->open(&be, 0, &err))
             fail_msg("%s", err.msg);
-        for (const struct ref_case *rc = ref_cases; rc->name != NULL; rc++)
-            for (uint64_t s = seed; s < seed + SEEDS; s++) {
-                try(*t, be, rc, s);
-                if (pw_emu_findings() > 0)
-                    fail_msg("%s in %s, %s, seed %lu: %s", (*t)->mode, (*t)->precision, rc->name,
-                             (unsigned long)s, pw_emu_finding(0));
-            }
+        for (int k = 0; k < 2; k++)
+            for (const struct ref_case *rc = k == 0 ? ref_cases : ref_scan_cases; rc->name != NULL; rc++)
+                for (uint64_t s = seed; s < seed + SEEDS; s++)
+                    expect_clean(*t, be, rc, s);
     }
     assert_true(n_trials > 0);
 }
