@@ -42,7 +42,7 @@
 extern "C" {
 #endif
 
-#define PW_BACKEND_ABI 29
+#define PW_BACKEND_ABI 30
 /* Increases when the same commands give different bits than before. A session records it. */
 #define PW_BITS 1
 
@@ -59,7 +59,7 @@ struct pw_device {
 
 /* A backend: what it is, and its operations. Each table is constant. */
 struct pw_backend_ops {
-    int abi; /* PW_BACKEND_ABI that this table was built against */
+    int abi; /* PW_BACKEND_ABI 30that this table was built against */
     const char *name, *summary;
     const char *mode;      /* cuda: "ref" (the bits of the cpu backend) or "fast"; cpu: "" */
     int slots;             /* maximum number of gradient slots per step; 0: that of class portable (step.c) */
@@ -239,7 +239,7 @@ struct pw_backend_ops {
      * (+ mix)), where a is the relative key of the pair, t are a->terms of its rows, and f is a->score if
      * there is one. mix: struct pw_mix. Slopes (struct pw_made) are added next, before f: the exact
      * difference of the ids, as a float, times the rounded sum of both slopes. For inspection; the same bits
-     * as inside attention_fwd. */
+     * as inside attention_fwd. A walk (struct pw_walk) replaces q.k. */
     void (*scores)(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a, const int *pos,
                    const struct pw_seqs *s);
     /* z [R,HD] = softmax(scores) v. Scores: a chain over D, plus the chain of the relative key, times scale,
@@ -258,7 +258,11 @@ struct pw_backend_ops {
      *
      * SCAN_SELECT: the vote of row k on key j, 0 < j < k, is max(s, 0) with s their score in head 0. A sum F
      * is +0 at first. For queries ascending: s = s - F for each key, in all heads; then F = F + the query's
-     * vote, for each key. So votes are taken of scores before the subtraction. */
+     * vote, for each key. So votes are taken of scores before the subtraction.
+     *
+     * A walk: a product of two vectors is four chains, chain c over the entries d with d mod 4 = c, added as
+     * (0 + 2) + (1 + 3). At key j, after the product of u and k: REFLECT: t is the product of u and w, and u
+     * = fmaf(-b * t, w, u). SCALE: u = u * f. If j mod 16 = 0, entries of u below 2^-64 then become 0. */
     void (*attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,
                           const float *qkv, const struct pw_attn *a, const int *pos, const struct pw_seqs *s);
     /* Number of floats of `save` for sequences with these starts. Only heads and scan.kind of a are read;
@@ -314,6 +318,12 @@ struct pw_backend_ops {
      * SCAN_SELECT: G of a query and a key is the sum of dS over heads 1..H-1, ascending, and then head 0. For
      * each key, queries k descending from the last but one: later = later + G of query k + 1, from +0; and if
      * the vote of k is not 0, later is subtracted from dS of head 0.
+     *
+     * A walk: g is 0 before the first key. At each key, ascending, REFLECT: c is the product of g and w, and
+     * g = fmaf(-b * c, w, g). SCALE: g = g * f. Then g = fmaf(dS, k, g), which is dq of the query whose own
+     * key it is. With g before the key: dk sums dS * u by lanes over queries; d of w sums c * u and then t *
+     * g in the same lane, and d of b t * c; d of f sums g * u. Query i belongs to lane i mod 16. Each is
+     * multiplied by scale, then that of w by -b, and that of b by -1.
      *
      * Last, the transformation is undone, so dq and dk are gradients of the q and k in qkv; not if its tables
      * are learned: then turn_bwd follows. */
@@ -374,6 +384,25 @@ struct pw_backend_ops {
      * -(a*S)). */
     void (*polar_bwd)(struct pw_ctx *c, float *dqkv, float *d_phase, const float *dy, const float *qkv,
                       const struct pw_polar *p, const int *pos, int R);
+
+    /* ---- vectors and factors of a walk (struct pw_walk_rows) from y [R,HD] and, for REFLECT, g [R,H]. s
+     * NULL: the R rows continue one sequence, and `before` rows of it are in memory before y; else before is
+     * 0.
+     *
+     * REFLECT: z of a row is the chain over the taps, oldest first, of the weight and y of the tap's row;
+     * rows before the sequence are left out. x = silu(z); without taps x is y. The vector of a head is x * (1
+     * / sqrt(n + eps)), where n is the sum of x^2 by lanes over D. The factor is s + s with s = sigmoid(g).
+     *
+     * SCALE: the vector is sigmoid(y). NULL, and so is the next: the table has no walk. */
+    void (*walk_fwd)(struct pw_ctx *c, float *vectors, float *factors, const float *y, const float *g,
+                     int before, const struct pw_walk_rows *w, const struct pw_seqs *s, int R);
+    /* SETS dy [R,HD] and dg [R,H]. REFLECT: dx = fmaf(-e, v, dv) * (1 / sqrt(n + eps)), where e is the
+     * product of dv and v by lanes; dz is dx times silu'(z); dy a chain over the rows that read it,
+     * ascending. Adds to d_conv [HD,taps]: chains over rows. dg = d * ((s + s) * sigmoid(-g)). SCALE: dy = d
+     * * (s * sigmoid(-y)). */
+    void (*walk_bwd)(struct pw_ctx *c, float *dy, float *dg, float *d_conv, const float *d_vectors,
+                     const float *d_factors, const float *y, const float *g, const struct pw_walk_rows *w,
+                     const struct pw_seqs *s);
 
     /* Replace the output of head h in every row of z [R,HD] by row pos[r] of table [P,D], or by zeros if
      * table is NULL. Other heads keep their bits. Used for ablation (the backward pass is zeros), and with H
@@ -473,7 +502,7 @@ const struct pw_backend_ops *pw_backend_cpu_precision(const char *isa, const cha
 
 /* The content of a backend plug-in. libpewter_NAME.so exports only the function that returns it. */
 struct pw_backend_plugin {
-    /* PW_BACKEND_ABI that it was built with; other members are read only if it matches */
+    /* PW_BACKEND_ABI 30that it was built with; other members are read only if it matches */
     int abi;
     const char *version;                        /* version of pewter that it belongs to */
     const struct pw_backend_ops *const *tables; /* tables, the default first; ends with NULL */

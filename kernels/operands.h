@@ -177,6 +177,34 @@ static inline size_t pw_lost_at(int i)
     return 16 * (blocks + 1) * (8 * blocks + rest);
 }
 
+/* The product of q and k by a walk: a vector u begins as q at the query's own key, visits the keys down to
+ * the first, and takes its product with each. After the product with a key, the key's row changes u, so the
+ * rows between a key and the query decide how the key is seen. It needs the causal mask, and excludes keys,
+ * mix, score and scan of struct pw_attn, and wide q and k. attention_bwd SETS the gradients; other operations
+ * ignore them. In attention_cached vectors and factors have the T+R rows of the sequence. */
+enum pw_walk_kind {
+    /* Yang et al. 2025: u = u - b (w.u) w with the row's unit vector w and factor b, 0 < b < 2. */
+    PW_WALK_REFLECT,
+    /* Wall attention: each entry of u times that of the row's vector, 0 < f < 1. */
+    PW_WALK_SCALE,
+};
+struct pw_walk {
+    enum pw_walk_kind kind;
+    const float *vectors; /* [R,H,D] */
+    const float *factors; /* [R,H]; NULL for SCALE, like its gradient */
+    float *d_vectors, *d_factors;
+};
+
+/* How the vectors and factors of a walk are made (walk_fwd). */
+enum { PW_WALK_TAPS = 8 };
+struct pw_walk_rows {
+    enum pw_walk_kind kind;
+    int heads, head_width; /* H, D */
+    int taps;              /* REFLECT: rows that a convolution reads, at most PW_WALK_TAPS; 0: none */
+    const float *conv;     /* [HD,taps] its weights, the oldest row first */
+};
+#define PW_WALK_EPS 1e-6f /* added to the squared length of a vector, by which it is divided */
+
 /* Parameters of one attention operation. */
 struct pw_attn {
     int heads, head_width; /* H, D */
@@ -207,6 +235,8 @@ struct pw_attn {
     const struct pw_mix *mix;
     /* Numbers that the encoding makes of q and k; NULL: none. */
     const struct pw_made *made;
+    /* Replaces the product of q and k; NULL: none. */
+    const struct pw_walk *walk;
     struct pw_scan scan; /* only if the table has `scans` */
 };
 

@@ -123,7 +123,8 @@ struct pw_ev_attention {
     /* An encoding with terms or votes of the tokens (struct pw_attn) has gates. gate [T,T]: its part of the
      * inspected head's scores; 0 where masked. Then bias is what remains: content + bias + gate = score.
      * gate_values [heads,T]: of the inspected layer, the share of what came before that head h keeps at token
-     * t, 0..1. */
+     * t, 0..1. Without such gates they are the numbers of a walk (struct pw_walk): if it rotates, the factors
+     * of reflections, 0..2, otherwise the mean gates of a head's entries. */
     bool gates;
     uint16_t *gate;
     float *gate_values;

@@ -137,9 +137,7 @@ static void fwd_head(struct pw_ctx *c, void *arg, int h)
     float *slope = f->slope != NULL ? f->slope + (size_t)h * T * Tp : NULL;
     float *scores = map_of(f->maps.scores, h, T), *probs = map_of(f->maps.probs, h, T);
     PW_OP(scoring_room)(&x, a, f->Tmax, kt + f->scoring);
-    x.keys = kt;
-    x.ld = Tp;
-    PW_OP(pack_transposed)(kt, Tp, hd.k, hd.qw, hd.T, hd.E);
+    PW_OP(scoring_keys)(&x, &hd, kt);
     PW_OP(pack_rows)(v, Dp, hd.v, hd.w, hd.T, D);
     PW_OP(head_bias_load)(&hd);
     if (f->plain != NULL) {
@@ -259,10 +257,11 @@ struct cached {
 /* Append the rows' keys of the head hd to its cache, where kt are the keys. */
 static void append_keys(const struct cached *f, float *kt, const struct pw_head *hd)
 {
-    size_t ld = (size_t)pw_to_16(f->cap);
+    bool rows = f->a->walk != NULL;
+    size_t row = rows ? (size_t)hd->E : 1, entry = rows ? 1 : (size_t)pw_to_16(f->cap);
     for (size_t r = 0; r < (size_t)f->R; r++)
         for (size_t d = 0; d < (size_t)hd->E; d++)
-            kt[d * ld + (size_t)f->T + r] = hd->k[r * hd->qw + d];
+            kt[((size_t)f->T + r) * row + d * entry] = hd->k[r * hd->qw + d];
 }
 
 /* Set the sums of votes of the new rows, before other workers read them. block [PW_BLOCK,Tp]. */
@@ -276,7 +275,7 @@ static void keep_votes(struct cached *f, float *block)
 }
 
 /* The cache of a head has the layout that attention_fwd uses: keys [D,cap rounded up to 16], transposed, and
- * values [cap,Dp]. So a new token only adds a column and a row. */
+ * values [cap,Dp]. So a new token only adds a column and a row. A walk reads its keys as rows [cap,D]. */
 static void cached_head(struct pw_ctx *c, void *arg, int h)
 {
     const struct cached *f = arg;
@@ -297,7 +296,7 @@ static void cached_head(struct pw_ctx *c, void *arg, int h)
     pw_slopes_room(&hd);
     PW_OP(scoring_room)(&x, a, hd.Tp, p + f->scoring);
     x.keys = kt;
-    x.ld = ld;
+    x.ld = a->walk != NULL ? (size_t)E : ld;
     if (h > 0 || a->scan.kind != PW_SCAN_SELECT)
         append_keys(f, kt, &hd);
     for (size_t r = 0; r < (size_t)R; r++)

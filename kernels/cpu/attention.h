@@ -173,6 +173,23 @@ void PW_OP(select_take)(const struct pw_select *x, const struct pw_head *hd, flo
 void PW_OP(select_collect)(const struct pw_head *hd, float *sums, const float *ds, bool first);
 /* Add to ds of head 0 the gradient that its votes have from the sums over all heads. */
 void PW_OP(select_back)(const struct pw_head *hd, float *ds, const float *sums, const float *votes);
+/* ---- walk.c: the walk over the keys (struct pw_walk). walk_floats: scratch of the backward pass for
+ * sequences of up to T positions; 0 without a walk. */
+size_t PW_OP(walk_floats)(const struct pw_attn *a, int T);
+/* Floats of a worker's room for walk_block. */
+static inline size_t pw_walk_room(const struct pw_attn *a)
+{
+    return a->walk != NULL ? 16 * (size_t)a->head_width : 0;
+}
+/* Write the products of queries i .. i+m-1 and their keys to s, with rows hd->Tp apart. q is the first of
+ * these queries, with rows hd->qw apart; the rows of keys are ld apart. Entries of hidden keys up to the next
+ * multiple of 16 are undefined. */
+void PW_OP(walk_block)(const struct pw_head *hd, float *s, const float *q, const float *keys, size_t ld,
+                       float *room, int i, int m);
+/* The gradients of a head: sets dq and dk of its rows, hd->qw apart, and those of struct pw_walk, from ds
+ * [T,Tp]. q and k [T,Dp]. */
+void PW_OP(walk_grad)(const struct pw_head *hd, float *dq, float *dk, const float *ds, const float *q,
+                      const float *k, float *room);
 
 /* ---- relative.c: relative keys (Shaw et al. 2018). One piece of scratch for sequences of up to T positions;
  * relative_floats gives its size and relative_init divides it. */

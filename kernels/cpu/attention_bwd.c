@@ -57,7 +57,8 @@ struct bwd {
     const float *save, *slope; /* of the sequence */
     const float *votes;        /* of the sequence, with selection */
     float *vt, *q, *k, *g, *ds, *masked, *bias;
-    float *sums; /* [T,Tp] sums of dS over the heads; with selection */
+    float *sums;  /* [T,Tp] sums of dS over the heads; with selection */
+    float *steps; /* scratch of a walk */
     struct pw_relative relative;
     struct pw_context places;
     struct pw_mixing mixing;
@@ -89,7 +90,8 @@ static void query_grad(struct bwd *f, const struct pw_head *hd, float *dq, int i
 {
     size_t Ep = (size_t)pw_to_16(hd->E), Tp = (size_t)hd->Tp;
     float *d = f->ds + (size_t)i * Tp, *to = dq + (size_t)i * hd->qw;
-    pw_product(m, hd->E, pw_keys_before(hd, i + m), d, Tp, 1, f->k, Ep, to, hd->qw, false);
+    if (f->a->walk == NULL)
+        pw_product(m, hd->E, pw_keys_before(hd, i + m), d, Tp, 1, f->k, Ep, to, hd->qw, false);
     if (f->a->keys != NULL)
         PW_OP(relative_dq)(&f->relative, hd, to, d, i, m);
     if (f->a->mix != NULL)
@@ -104,8 +106,9 @@ static void key_grads(struct bwd *f, const struct pw_head *hd, float *dk, float 
         m = pw_attn_least(step, hd->T - j);
         int first = f->a->causal ? j : 0; /* first query that sees a key of this block */
         size_t at = (size_t)first * Tp + (size_t)j;
-        pw_product(m, hd->E, hd->T - first, f->ds + at, 1, Tp, f->q + (size_t)first * Ep, Ep,
-                   dk + (size_t)j * hd->qw, hd->qw, false);
+        if (f->a->walk == NULL)
+            pw_product(m, hd->E, hd->T - first, f->ds + at, 1, Tp, f->q + (size_t)first * Ep, Ep,
+                       dk + (size_t)j * hd->qw, hd->qw, false);
         pw_product(m, hd->D, hd->T - first, p + at, 1, Tp, f->g + (size_t)first * Dp, Dp, dv + (size_t)j * w,
                    w, false);
     }
@@ -166,6 +169,8 @@ static void bwd_head(struct bwd *f, const float *qk, int n, int h)
         query_grad(f, &hd, dq, i, m);
     }
     key_grads(f, &hd, dk, dv, p);
+    if (a->walk != NULL)
+        PW_OP(walk_grad)(&hd, dq, dk, f->ds, f->q, f->k, f->steps);
     scale_rows(dq, hd.qw, hd.T, E, a->scale);
     scale_rows(dk, hd.qw, hd.T, E, a->scale);
     encoding_grads(f, &hd, dq);
@@ -182,9 +187,9 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
     size_t sums = select ? square : 0;
     size_t relative = PW_OP(relative_floats)(a, Tmax, true), context = PW_OP(context_floats)(a, Tmax, true);
     size_t shared = pw_bias_floats(Tmax) + pw_turned_floats(a, pw_attn_longest(s));
-    size_t mix = PW_OP(mix_shared_floats)(a, Tmax, true);
-    float *vt =
-        pw_ctx_scratch(c, cols + 3 * rows + square + dropped + sums + relative + context + shared + mix);
+    size_t mix = PW_OP(mix_shared_floats)(a, Tmax, true), walk = PW_OP(walk_floats)(a, Tmax);
+    float *vt = pw_ctx_scratch(c, cols + 3 * rows + square + dropped + sums + relative + context + shared +
+                                      mix + walk);
     struct bwd f = {.a = a,
                     .dqkv = dqkv,
                     .d_bias = d_bias,
@@ -208,6 +213,7 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
     PW_OP(relative_init)(&f.relative, a, Tmax, true, rest);
     PW_OP(context_init)(&f.places, a, Tmax, true, rest + relative);
     PW_OP(mix_init)(&f.mixing, a, Tmax, true, rest + relative + context + shared);
+    f.steps = rest + relative + context + shared + mix;
     assert((d_bias == NULL || a->bias != NULL) &&
            (d_keys == NULL || a->keys != NULL || a->scan.rows != NULL));
     assert(d_terms == NULL || (a->terms != NULL && a->score == NULL));

@@ -8,8 +8,9 @@
 #include "kernels/cpu/mix.h"
 
 struct pw_scoring {
-    const float *keys; /* [E,ld] keys of the head, transposed; set by the caller */
+    const float *keys; /* [E,ld] keys of the head, transposed, or with a walk [T,ld]; set by the caller */
     size_t ld;
+    float *walk;                 /* room of a walk */
     struct pw_relative relative; /* these four: cleared if attention has no such part */
     struct pw_mixing mixing;
     struct pw_context context;
@@ -23,6 +24,8 @@ void PW_OP(scoring_init)(struct pw_scoring *x, const struct pw_attn *a, int Tp, 
 float *PW_OP(scoring_votes)(const struct pw_attn *a, int Tp, float *shared);
 /* Take a worker's room. */
 void PW_OP(scoring_room)(struct pw_scoring *x, const struct pw_attn *a, int Tp, float *room);
+/* Set the keys of a head of a whole sequence. room: [E,Tp]. */
+void PW_OP(scoring_keys)(struct pw_scoring *x, const struct pw_head *hd, float *room);
 
 /* Write the scores of queries i .. i+m-1 on cols keys to s, with rows hd->Tp apart; -inf for hidden keys.
  * row: that of query i among the rows of hd->q. max [m] receives the largest score of each query. second

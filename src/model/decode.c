@@ -46,6 +46,9 @@ static enum pw_code init(struct pw_decoder *d, struct pw_err *err)
         return pw_fail(err, PW_ENOMEM, "out of memory for the terms of %d tokens", d->cache.cap);
     if (pw_has_slopes(m) && (d->cache.slopes = m->ops->alloc(m->be, 2 * per_head)) == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory for the slopes of %d tokens", d->cache.cap);
+    size_t walk = (size_t)m->cfg.layers * cap * pw_walk_row(m) * sizeof(float);
+    if (walk > 0 && (d->cache.walk = m->ops->alloc(m->be, walk)) == NULL)
+        return pw_fail(err, PW_ENOMEM, "out of memory for the walks of %d tokens", d->cache.cap);
     if (d->cache.mem == NULL || d->tokens == NULL || d->ids == NULL || d->order == NULL || d->rows == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory: the keys and values of %d tokens need %zu MiB",
                        d->cache.cap, floats * sizeof(float) >> 20);
@@ -83,6 +86,7 @@ void pw_decoder_destroy(struct pw_decoder *d)
     d->m->ops->free(d->m->be, d->cache.terms);
     d->m->ops->free(d->m->be, d->cache.slopes);
     d->m->ops->free(d->m->be, d->cache.lost);
+    d->m->ops->free(d->m->be, d->cache.walk);
     d->m->ops->free(d->m->be, d->ids);
     d->m->ops->free(d->m->be, d->order);
     d->m->ops->free(d->m->be, d->pos);

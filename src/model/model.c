@@ -62,7 +62,8 @@ static bool computes(const struct pw_backend_ops *ops, const struct pw_pe *pe)
     return ((uses & PW_PE_SLOPES) == 0 || ops->slopes_fwd != NULL) &&
            ((uses & PW_PE_MIXES) == 0 || ops->mixes) &&
            ((uses & PW_PE_SCAN) == 0 || (pe->scan == PW_SCAN_SELECT ? ops->selects : ops->scans)) &&
-           ((uses & PW_PE_POLAR) == 0 || ops->polar_fwd != NULL);
+           ((uses & PW_PE_POLAR) == 0 || ops->polar_fwd != NULL) &&
+           ((uses & PW_PE_WALK) == 0 || ops->walk_fwd != NULL);
 }
 
 static enum pw_code init(struct pw_model *m, bool packed, struct pw_err *err)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "ref_walk.h"
 
 /* Pointers to all tensors, found once per pass: finite differences take thousands of passes. */
 struct layer {
@@ -19,6 +20,7 @@ struct layer {
 };
 
 struct view {
+    const struct ref_model *whole;
     const struct pw_config *cfg;
     const double *embed, *head, *norm, *norm_bias, *pe, *embed_norm, *embed_norm_bias, *head_bias;
     bool capped; /* a formula whose scores go through this file's capped() */
@@ -93,8 +95,10 @@ static double option(const char *text, const char *key)
 
 static struct view look(const struct ref_model *r)
 {
-    struct view v = {
-        .cfg = r->cfg, .embed = ref_tensor(r, "embed.weight"), .norm = ref_tensor(r, "norm.weight")};
+    struct view v = {.whole = r,
+                     .cfg = r->cfg,
+                     .embed = ref_tensor(r, "embed.weight"),
+                     .norm = ref_tensor(r, "norm.weight")};
     const double *none; /* norms of heads have no biases */
     v.rate = r->training ? r->cfg->dropout : 0;
     v.key = r->key;
@@ -480,6 +484,7 @@ static void attention(const struct view *r, double *z, const double *n, const st
     double *mix = room(T, H * M + 1); /* weights of the mix */
     double *slope_q = room(T, H), *slope_k = room(T, H);
     double *lost = room(T + 1, T); /* sums of votes by query and key */
+    struct ref_walk walk = ref_walk_make(r->whole, y->number, n, T);
 
     double scale = cfg->score_scale > 0 ? (double)cfg->score_scale : cfg->scale ? 1 / sqrt(D) : 1;
 
@@ -527,6 +532,8 @@ static void attention(const struct view *r, double *z, const double *n, const st
                                         h, d, pos[i], pos[j])
                                 : q[i * HD + h * D + d] * (k[j * KD + h / (H / K) * D + d] +
                                                            relative(r, y->number, pos[i] - pos[j], d));
+                if (walk.vectors != NULL)
+                    p[j] = ref_walk_product(&walk, q + i * HD + h * D, k + j * KD + h / (H / K) * D, h, i, j);
                 p[j] = p[j] * scale * factor + bias(r, y->number, h, pos[i], pos[j]);
                 p[j] += kept[i * H + h] - kept[j * H + h];
                 for (int m = 0, d = pos[i] - pos[j]; m < M && d >= 0 && d < r->reach; m++)
@@ -561,6 +568,7 @@ static void attention(const struct view *r, double *z, const double *n, const st
     free(lost);
     free(slope_q);
     free(slope_k);
+    ref_walk_fini(&walk);
 }
 
 /* x [T,C]: the embeddings on entry, the stream after the last block on return. */

@@ -571,6 +571,52 @@ static void test_selection(void **state)
                             (h * 2 + n) * SELECT_T + j);
 }
 
+/* ---- walks: golden numbers of path at T = 3, D = 2. wall: f_t = (0.5, 0.25), (0.8, 0.1), (0.9, 0.4) with
+ * the same q and k, from Python. */
+
+enum { WALK_T = 3, WALK_D = 2 };
+
+struct walked {
+    const struct pw_backend_ops *ops;
+    struct pw_walk walk;
+    const float *qkv;
+    float *scores;
+};
+
+static void compute_walk(struct pw_ctx *c, int chunk, int worker, void *arg)
+{
+    const struct walked *x = arg;
+    const int start[] = {0, WALK_T};
+    const struct pw_seqs seqs = {1, start, WALK_T, WALK_T};
+    struct pw_attn a = {.heads = 1, .head_width = WALK_D, .scale = 1, .causal = true, .walk = &x->walk};
+
+    (void)chunk;
+    (void)worker;
+    x->ops->scores(c, x->scores, x->qkv, &a, NULL, &seqs);
+}
+
+static void test_walks(void **state)
+{
+    static const float qkv[] = {1,  2,    0.5f, 1,  0, 0, /* q, k, v of the first row */
+                                -1, 0.5f, 2,    -1, 0, 0, 0.25f, 3, 1, 1, 0, 0};
+    static const float w[] = {1, 0, 0.6f, 0.8f, 0, 1}, beta[] = {0.5f, 1.5f, 2};
+    static const float f[] = {0.5f, 0.25f, 0.8f, 0.1f, 0.9f, 0.4f};
+    static const double path[][3] = {{2.5}, {0.33, -2.5}, {0.8375, 3.5, 3.25}};
+    static const double wall[][3] = {{2.5}, {-0.35, -2.5}, {0.21, -0.75, 3.25}};
+    float scores[WALK_T * WALK_T];
+    struct walked x = {toy.ops, {PW_WALK_REFLECT, w, beta, NULL, NULL}, qkv, scores};
+    (void)state;
+    toy.ops->for_chunks(toy.be, 1, compute_walk, &x);
+    for (int i = 0; i < WALK_T; i++)
+        for (int j = 0; j <= i; j++)
+            assert_near(scores[i * WALK_T + j], path[i][j], 1e-6, "score of path", i * WALK_T + j);
+    x.walk = (struct pw_walk){PW_WALK_SCALE, f, NULL, NULL, NULL};
+    toy.ops->for_chunks(toy.be, 1, compute_walk, &x);
+    for (int i = 0; i < WALK_T; i++)
+        for (int j = 0; j <= i; j++)
+            assert_near(scores[i * WALK_T + j], wall[i][j], 1e-6, "score of wall", i * WALK_T + j);
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -604,6 +650,7 @@ int main(void)
         cmocka_unit_test(test_forgetting),
         cmocka_unit_test(test_scans),
         cmocka_unit_test(test_selection),
+        cmocka_unit_test(test_walks),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -39,6 +39,8 @@ static const struct {
     {"layers=2 width=12 heads=3 ffn=10 context=32 dropout=0.1", "cope npos=6"},
     {"layers=2 width=12 heads=3 ffn=10 context=32 dropout=0.1", "selective"},
     {"layers=2 width=12 heads=3 ffn=10 context=32 dropout=0.1", "pope"},
+    {"layers=2 width=12 heads=3 ffn=10 context=32 dropout=0.1", "path"},
+    {"layers=2 width=12 heads=3 ffn=10 context=32 dropout=0.1", "wall"},
     {"layers=2 width=12 heads=3 ffn=10 context=32 tied=on", "fire threshold=4"},
     {"layers=2 width=12 heads=3 ffn=10 context=32", "expr 'gate = -exp(g) * (l + 1); mask = d < 9 || j < h'"},
     {"layers=2 width=12 heads=3 ffn=10 context=32", "expr 'bias = -d; score = 4 * tanh(s / 4) * (1 + l)'"},

@@ -47,11 +47,15 @@ static void score_row(float *out, float *slope, const float *qkv, const struct p
 {
     int D = a->head_width, width = 3 * a->heads * D;
     const float *q = qkv + (size_t)(base + i) * (size_t)width + h * D;
+    if (a->walk != NULL)
+        ref_walk(out, q, qkv + (size_t)base * (size_t)width + (a->heads + h) * D, (size_t)width, a, base, i,
+                 h);
     for (int j = 0; j < n; j++) {
         const float *k = qkv + (size_t)(base + j) * (size_t)width + (a->heads + h) * D;
         float v = 0.0f;
         for (int d = 0; d < D; d++)
             v = fmaf(q[d], k[d], v);
+        v = a->walk != NULL ? out[j] : v;
         if (a->keys != NULL) {
             const float *relative = relative_key(a, pos[base + i] - pos[base + j]);
             float dot = 0.0f;
@@ -409,6 +413,8 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
                 if (a->mix != NULL)
                     mix_bwd(ds, a, pos, base, base + i, keys, h);
             }
+            if (a->walk != NULL)
+                ref_walk_bwd(dq, dk, all + (size_t)h * square, q, k, w, a, base, T, h);
             for (int i = 0; i < T; i++)
                 for (int d = 0; d < D; d++) {
                     dq[(size_t)i * w + d] *= a->scale;

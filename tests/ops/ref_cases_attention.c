@@ -99,6 +99,7 @@ static void attention(struct ref_call *r, int H, int D, enum part part)
                         NULL,
                         NULL,
                         NULL,
+                        NULL,
                         {PW_SCAN_NONE, NULL, 0, NULL}};
     struct pw_dropout drop = ref_dropout(r);
     struct pw_seqs seqs = {SEQS, ref_copy(r, start, sizeof start), R, 65};
@@ -167,6 +168,7 @@ static void cached(struct ref_call *r, int H, int D, enum part part)
                         dense,
                         NULL,
                         0,
+                        NULL,
                         NULL,
                         NULL,
                         NULL,

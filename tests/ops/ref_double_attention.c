@@ -130,6 +130,9 @@ static void score_map(double *s, double *slope, const float *qkv, const struct p
             for (int d = 0; a->keys != NULL && d < D; d++)
                 dot += (double)qkv[(base + i) * w + h * D + d] *
                        (double)a->keys[key_at(a, pos + base, i, j) + d];
+            if (a->walk != NULL && j <= i)
+                dot = ref_double_walk(qkv + (base + i) * w + h * D, qkv + (base + j) * w + (a->heads + h) * D,
+                                      a, base, i, j, h);
             dot *= (double)a->scale;
             if (a->bias != NULL)
                 dot += (double)a->bias[bias_at(a, h, pos[base + i], pos[base + j])];
@@ -341,6 +344,22 @@ static void select_bwd(double *ds, const double *first, const float *dz, const f
     free(p);
 }
 
+/* Replaces dq and dk of a head by those of a walk. */
+static void walk_bwd(float *dqkv, const double *ds, const float *q, const float *k, const struct pw_attn *a,
+                     int base, int T, int h)
+{
+    int D = a->head_width, C = a->heads * D;
+    double *dq = ref_room((size_t)(T * D)), *dk = ref_room((size_t)(T * D));
+    ref_double_walk_bwd(dq, dk, ds, q, k, 3 * C, a, base, T, h);
+    for (int i = 0; i < T * D; i++) {
+        float *row = dqkv + i / D * 3 * C + i % D;
+        row[0] = (float)(dq[i] * (double)a->scale);
+        row[C] = (float)(dk[i] * (double)a->scale);
+    }
+    free(dq);
+    free(dk);
+}
+
 /* Uses recomputed probabilities in place of `save`, and writes out the Jacobian of the weights. */
 void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, float *d_terms,
                               const float *dz, const float *z, const float *qkv, const float *save,
@@ -401,6 +420,8 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, floa
                     row[C] = (float)(dk * (double)a->scale);
                     row[2 * C] = (float)dv;
                 }
+            if (a->walk != NULL)
+                walk_bwd(dqkv + base * w + h * D, ds, q, k, a, base, T, h);
             for (int j = 0; d_terms != NULL && j < T; j++) {
                 double sum = 0; /* of the query's row and of the key's column */
                 for (int i = 0; i < T; i++)

@@ -229,6 +229,7 @@ static void test_attention_of_a_prefix(void **state)
                             NULL,
                             NULL,
                             NULL,
+                            NULL,
                             {PW_SCAN_NONE, NULL, 0, NULL}},
                            qkv,
                            pos,
@@ -293,7 +294,7 @@ static void test_attention_with_a_cache(void **state)
         float *cache = ref_random(&s, ops->attn_cache_floats(H, D, 64), 1.0f);
         struct pw_turn turn = {angles, angles + P * PAIRS, 0, PAIRS, PW_PAIRING_HALF, angles, 0, false};
         struct pw_attn a = {
-            H,    D,    0.3f, true, i % 3 ? bias : NULL,          P, dense, NULL, 9, NULL, NULL,
+            H,    D,    0.3f, true, i % 3 ? bias : NULL,          P, dense, NULL, 9, NULL, NULL, NULL,
             NULL, NULL, NULL, NULL, {PW_SCAN_NONE, NULL, 0, NULL}};
         a.keys = keyed ? keys : NULL;
         a.turn = keyed ? NULL : &turn;

@@ -121,7 +121,9 @@ struct pass {
     struct pw_ev_attention *a;
     int layer; /* the layer of the present rows */
     const struct pw_head_input *input;
-    const float *terms;   /* [layers,T,heads]; NULL: the encoding has none */
+    const float *terms; /* [layers,T,heads]; NULL: the encoding has none */
+    const float *walk;  /* [layers,T,columns] of struct pw_inspection; NULL: the encoding has no walk */
+    int columns;
     struct of_head *head; /* [heads] */
     float *score;         /* [T,T] of the inspected head; NULL: not wanted */
     bool known;           /* the other heads are known, and the scores of this one */
@@ -294,6 +296,22 @@ static void keep_gates(const struct pass *p)
         }
 }
 
+/* Keep the same of a walk: the factor of each reflection, or the mean gate of a head's entries. */
+static void keep_walk(const struct pass *p)
+{
+    struct pw_ev_attention *a = p->a;
+    int n = p->columns / a->heads;
+    a->gate_values = pw_alloc((size_t)a->heads * a->T, sizeof *a->gate_values);
+    for (int t = 0; t < a->T; t++)
+        for (int h = 0; h < a->heads; h++) {
+            const float *at = p->walk + ((size_t)a->layer * a->T + t) * p->columns + (size_t)h * n;
+            double sum = 0.0;
+            for (int i = 0; i < n; i++)
+                sum += (double)at[i];
+            a->gate_values[(size_t)h * a->T + t] = (float)(sum / n);
+        }
+}
+
 static bool end_layer(void *arg, int layer)
 {
     struct pass *p = arg;
@@ -311,6 +329,8 @@ static bool end_layer(void *arg, int layer)
     }
     if (layer == a->layer && p->terms != NULL)
         keep_gates(p);
+    if (layer == a->layer && p->walk != NULL)
+        keep_walk(p);
     return !p->known || layer < a->layer || p->to_the_end;
 }
 
@@ -377,15 +397,20 @@ enum pw_code pw_lab_look_at_heads(const struct pw_lab *lab, const struct pw_repl
         make_room(a);
         pw_lab_name_scores(a, input);
     }
-    float *rows = head_room(&p, a), *terms = NULL;
+    float *rows = head_room(&p, a), *terms = NULL, *walk = NULL;
+    p.columns = pw_model_walk_columns(arm->model);
+    if (p.columns > 0)
+        walk = pw_alloc((size_t)a->layers * a->T * p.columns, sizeof *walk);
     if (pe->uses & PW_PE_TERMS)
         terms = pw_alloc((size_t)a->layers * a->T * a->heads, sizeof *terms);
     in->reader = &reader;
     p.terms = in->terms = terms;
+    p.walk = in->walk = walk;
     enum pw_code code = pw_model_inspect(arm->model, tokens, a->T, in, err);
     in->reader = NULL;
-    in->terms = NULL;
+    in->terms = in->walk = NULL;
     free(terms);
+    free(walk);
     free(p.head);
     free(rows);
     return code;

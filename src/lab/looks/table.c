@@ -252,6 +252,7 @@ static const char *order_of(const struct pw_pe *pe)
            : uses & PW_PE_SLOPES ? "slopes by distance, which queries and keys make"
            : uses & PW_PE_MIXES  ? "a bias by distance, which each token mixes"
            : uses & PW_PE_POLAR  ? "the angles of queries and keys"
+           : uses & PW_PE_WALK   ? "a walk of each query over its keys, which reads the tokens"
                                  : "";
 }
 

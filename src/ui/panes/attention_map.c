@@ -241,7 +241,7 @@ static bool place(struct pw_att_window *p, const struct pw_ui *ui, const struct 
     if (!fit(p, ui, body, side, ruler, false))
         return false;
     struct pw_att_window other = *p;
-    bool below = w->view == PW_VIEW_PROBS || (w->view == PW_VIEW_GATE && w->a->gate_values != NULL);
+    bool below = w->view == PW_VIEW_PROBS || pw_att_shows_gates(w->a, w->view);
     *margins = below && w->ref == NULL && body.h >= 11 && body.w >= 50;
     if (*margins) { /* only if the margins do not shrink the map */
         *margins = fit(&other, ui, body, side + PW_ATT_BITS, 1 + ruler, false) && other.m.sx == p->m.sx &&
