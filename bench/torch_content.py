@@ -36,6 +36,22 @@ class StickBreaking(nn.Module):
         return weights @ v + (1 - weights.sum(-1, keepdim=True)) * v
 
 
+class Selective(nn.Module):
+    """Leviathan et al. 2024: scores lose the sum of the positive scores of head 0 of earlier queries on the key."""
+    def __init__(self, o, _given):
+        super().__init__()
+        n = o["positions"]
+        earlier = torch.ones(n, n).tril(-1)
+        earlier[:, 0] = 0
+        self.register_buffer("votes", earlier)
+
+    def forward(self, x, q, k, v, mask, scale):
+        n = x.shape[1]
+        first = (scale * (q[:, :1] @ k[:, :1].transpose(-1, -2))).relu() * self.votes[:n, :n]
+        lost = first.cumsum(-2) - first
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask - lost, scale=scale)
+
+
 class Cope(nn.Module):
     """Golovneva et al. 2024: a position counts the gates sigmoid(score) from the key to the query."""
     def __init__(self, o, given):
@@ -88,4 +104,39 @@ class Pope(nn.Module):
         return F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=scale)
 
 
-SCHEMES = {"fox": Fox, "inkling": Inkling, "stickbreaking": StickBreaking, "cope": Cope, "pope": Pope}
+class Path(nn.Module):
+    """Yang et al. 2025: products of reflections between key and query, by the inverse of a triangular matrix."""
+    def __init__(self, o, given):
+        super().__init__()
+        C, rank, taps = o["width"], int(given.get("rank", min(32, o["width"]))), int(given.get("conv", 3))
+        self.w_proj = nn.Sequential(nn.Linear(C, rank, bias=False), nn.Linear(rank, C, bias=False))
+        self.w_conv1d = nn.Conv1d(C, C, taps, padding=taps - 1, groups=C, bias=False) if taps else None
+        self.bt_proj = nn.Linear(C, o["heads"])
+
+    def forward(self, x, q, k, v, mask, scale):
+        n, w = x.shape[1], self.w_proj(x)
+        if self.w_conv1d is not None:
+            w = F.silu(self.w_conv1d(w.transpose(1, 2))[..., :n].transpose(1, 2))
+        w = F.normalize(w.unflatten(-1, (q.shape[1], -1)), dim=-1).transpose(1, 2)
+        beta = 2 * self.bt_proj(x).sigmoid().transpose(1, 2)[..., None]
+        lower = torch.eye(n, device=x.device) + (beta * (w @ w.transpose(-1, -2))).tril(-1)
+        between = torch.linalg.solve_triangular(lower, beta * (w @ k.transpose(-1, -2)).tril(-1), upper=False,
+                                                unitriangular=True)
+        scores = q @ k.transpose(-1, -2) - (q @ w.transpose(-1, -2)).tril() @ between
+        return (scale * scores + mask).softmax(-1) @ v
+
+
+class Wall(nn.Module):
+    """Wall attention: each channel fades by a gate of each token. At these lengths exp(-P) does not overflow."""
+    def __init__(self, o, given):
+        super().__init__()
+        self.g_proj = nn.Linear(o["width"], o["width"])
+        nn.init.constant_(self.g_proj.bias, given.get("open", 8.0))
+
+    def forward(self, x, q, k, v, mask, scale):
+        kept = F.logsigmoid(self.g_proj(x)).cumsum(1).unflatten(-1, (q.shape[1], -1)).transpose(1, 2)
+        return F.scaled_dot_product_attention(q * kept.exp(), k * (-kept).exp(), v, is_causal=True, scale=scale)
+
+
+SCHEMES = {"fox": Fox, "inkling": Inkling, "stickbreaking": StickBreaking, "cope": Cope,
+           "selective": Selective, "pope": Pope, "path": Path, "wall": Wall}

@@ -42,7 +42,7 @@
 extern "C" {
 #endif
 
-#define PW_BACKEND_ABI 27
+#define PW_BACKEND_ABI 30
 /* Increases when the same commands give different bits than before. A session records it. */
 #define PW_BITS 1
 
@@ -59,7 +59,7 @@ struct pw_device {
 
 /* A backend: what it is, and its operations. Each table is constant. */
 struct pw_backend_ops {
-    int abi; /* PW_BACKEND_ABI that this table was built against */
+    int abi; /* PW_BACKEND_ABI 30that this table was built against */
     const char *name, *summary;
     const char *mode;      /* cuda: "ref" (the bits of the cpu backend) or "fast"; cpu: "" */
     int slots;             /* maximum number of gradient slots per step; 0: that of class portable (step.c) */
@@ -74,8 +74,9 @@ struct pw_backend_ops {
     bool packs; /* a pack is the tensor rounded to bf16, and adamw updates the packs that segments name */
     /* Shapes should repeat: batches are padded with rows and sequences without loss (model/plan.c). */
     bool pads;
-    /* Attention can have a mix, a scan (struct pw_attn); otherwise it never gets one. */
-    bool mixes, scans;
+    /* Attention can have a mix, a scan other than SELECT, SELECT (struct pw_attn); otherwise it never gets
+     * one. */
+    bool mixes, scans, selects;
 
     /* ---- lifetime. unit: for the cpu backend, the number of workers (0: all processors); else the
      * device. */
@@ -238,7 +239,7 @@ struct pw_backend_ops {
      * (+ mix)), where a is the relative key of the pair, t are a->terms of its rows, and f is a->score if
      * there is one. mix: struct pw_mix. Slopes (struct pw_made) are added next, before f: the exact
      * difference of the ids, as a float, times the rounded sum of both slopes. For inspection; the same bits
-     * as inside attention_fwd. */
+     * as inside attention_fwd. A walk (struct pw_walk) replaces q.k. */
     void (*scores)(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a, const int *pos,
                    const struct pw_seqs *s);
     /* z [R,HD] = softmax(scores) v. Scores: a chain over D, plus the chain of the relative key, times scale,
@@ -253,7 +254,15 @@ struct pw_backend_ops {
      *
      * SCAN_STICK replaces the softmax. left is 1 at first; for each earlier key, descending, p = sigmoid(s) *
      * left, and then left = left * sigmoid(-s). Each product below 2^-100 becomes 0. At the end p of the
-     * query's own key is left. Its own score is not read. */
+     * query's own key is left. Its own score is not read.
+     *
+     * SCAN_SELECT: the vote of row k on key j, 0 < j < k, is max(s, 0) with s their score in head 0. A sum F
+     * is +0 at first. For queries ascending: s = s - F for each key, in all heads; then F = F + the query's
+     * vote, for each key. So votes are taken of scores before the subtraction.
+     *
+     * A walk: a product of two vectors is four chains, chain c over the entries d with d mod 4 = c, added as
+     * (0 + 2) + (1 + 3). At key j, after the product of u and k: REFLECT: t is the product of u and w, and u
+     * = fmaf(-b * t, w, u). SCALE: u = u * f. If j mod 16 = 0, entries of u below 2^-64 then become 0. */
     void (*attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,
                           const float *qkv, const struct pw_attn *a, const int *pos, const struct pw_seqs *s);
     /* Number of floats of `save` for sequences with these starts. Only heads and scan.kind of a are read;
@@ -306,6 +315,16 @@ struct pw_backend_ops {
      * d_keys [D,n] is the gradient of the table: a chain over sequences, then heads, then queries, of q and
      * u[k].
      *
+     * SCAN_SELECT: G of a query and a key is the sum of dS over heads 1..H-1, ascending, and then head 0. For
+     * each key, queries k descending from the last but one: later = later + G of query k + 1, from +0; and if
+     * the vote of k is not 0, later is subtracted from dS of head 0.
+     *
+     * A walk: g is 0 before the first key. At each key, ascending, REFLECT: c is the product of g and w, and
+     * g = fmaf(-b * c, w, g). SCALE: g = g * f. Then g = fmaf(dS, k, g), which is dq of the query whose own
+     * key it is. With g before the key: dk sums dS * u by lanes over queries; d of w sums c * u and then t *
+     * g in the same lane, and d of b t * c; d of f sums g * u. Query i belongs to lane i mod 16. Each is
+     * multiplied by scale, then that of w by -b, and that of b by -1.
+     *
      * Last, the transformation is undone, so dq and dk are gradients of the q and k in qkv; not if its tables
      * are learned: then turn_bwd follows. */
     void (*attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, float *d_terms,
@@ -324,20 +343,22 @@ struct pw_backend_ops {
     void (*turn_bwd)(struct pw_ctx *c, float *dqkv, const struct pw_turn_grad *d, const float *qkv,
                      const struct pw_turn *t, const int *pos, int H, int D, int R);
 
-    /* ---- terms of rows. y [R,H] from g [R,H], by kind (enum pw_terms). y of a row is f(g) added to y of the
-     * row before in its sequence, rows ascending. s NULL: the R rows continue one sequence; before [H] is y
-     * of the row before them, or NULL if they are its first.
+    /* ---- terms of rows. y [R,H] from g [R,H], one number for each row and head, which a layer projects from
+     * its normed input. y of a row is f(g) added to y of the row before in its sequence, rows ascending. s
+     * NULL: the R rows continue one sequence; before [H] is y of the row before them, or NULL if they are its
+     * first.
      *
-     * LOG_SIGMOID: f(x) = min(x, 0) - l, where l = ln(1 + e) and e = exp(-|x|) by the exp of a softmax. With
+     * f is a program in the backend's memory (kernels/score.h), for a pair of ids 0 and the head. f NULL: ln
+     * sigmoid, as f(x) = min(x, 0) - l, where l = ln(1 + e) and e = exp(-|x|) by the exp of a softmax. With
      * t = e / (2 + e) and u = t*t, l = (t + t) * p(u), p = 1 + u/3 + u^2/5 + ... + u^7/15 by fmaf from the
      * highest power on, coefficients rounded to float. */
-    void (*terms_fwd)(struct pw_ctx *c, float *y, const float *g, const float *before, enum pw_terms kind,
-                      int H, const struct pw_seqs *s, int R);
+    void (*terms_fwd)(struct pw_ctx *c, float *y, const float *g, const float *before,
+                      const struct pw_score *f, int H, const struct pw_seqs *s, int R);
     /* SETS dg [R,H] from dy [R,H]: the sum of dy over the row and all later ones of its sequence, rows
-     * descending from +0, times f'(g). LOG_SIGMOID: f'(x) = sigmoid(-x), which is e * q if x > 0 and q
+     * descending from +0, times f'(g). That of ln sigmoid is f'(x) = sigmoid(-x): e * q if x > 0 and q
      * otherwise, with q = 1 / (1 + e). */
-    void (*terms_bwd)(struct pw_ctx *c, float *dg, const float *dy, const float *g, enum pw_terms kind, int H,
-                      const struct pw_seqs *s);
+    void (*terms_bwd)(struct pw_ctx *c, float *dg, const float *dy, const float *g, const struct pw_score *f,
+                      int H, const struct pw_seqs *s);
 
     /* ---- slopes of rows (struct pw_slopes). y [R,2H] from q and k in qkv. A direction u has the length |u|,
      * a sum of squares by lanes, inv = 1 / max(|u|, eps) and unit = u * inv. Let t be the sum by lanes of x
@@ -363,6 +384,25 @@ struct pw_backend_ops {
      * -(a*S)). */
     void (*polar_bwd)(struct pw_ctx *c, float *dqkv, float *d_phase, const float *dy, const float *qkv,
                       const struct pw_polar *p, const int *pos, int R);
+
+    /* ---- vectors and factors of a walk (struct pw_walk_rows) from y [R,HD] and, for REFLECT, g [R,H]. s
+     * NULL: the R rows continue one sequence, and `before` rows of it are in memory before y; else before is
+     * 0.
+     *
+     * REFLECT: z of a row is the chain over the taps, oldest first, of the weight and y of the tap's row;
+     * rows before the sequence are left out. x = silu(z); without taps x is y. The vector of a head is x * (1
+     * / sqrt(n + eps)), where n is the sum of x^2 by lanes over D. The factor is s + s with s = sigmoid(g).
+     *
+     * SCALE: the vector is sigmoid(y). NULL, and so is the next: the table has no walk. */
+    void (*walk_fwd)(struct pw_ctx *c, float *vectors, float *factors, const float *y, const float *g,
+                     int before, const struct pw_walk_rows *w, const struct pw_seqs *s, int R);
+    /* SETS dy [R,HD] and dg [R,H]. REFLECT: dx = fmaf(-e, v, dv) * (1 / sqrt(n + eps)), where e is the
+     * product of dv and v by lanes; dz is dx times silu'(z); dy a chain over the rows that read it,
+     * ascending. Adds to d_conv [HD,taps]: chains over rows. dg = d * ((s + s) * sigmoid(-g)). SCALE: dy = d
+     * * (s * sigmoid(-y)). */
+    void (*walk_bwd)(struct pw_ctx *c, float *dy, float *dg, float *d_conv, const float *d_vectors,
+                     const float *d_factors, const float *y, const float *g, const struct pw_walk_rows *w,
+                     const struct pw_seqs *s);
 
     /* Replace the output of head h in every row of z [R,HD] by row pos[r] of table [P,D], or by zeros if
      * table is NULL. Other heads keep their bits. Used for ablation (the backward pass is zeros), and with H
@@ -462,7 +502,7 @@ const struct pw_backend_ops *pw_backend_cpu_precision(const char *isa, const cha
 
 /* The content of a backend plug-in. libpewter_NAME.so exports only the function that returns it. */
 struct pw_backend_plugin {
-    /* PW_BACKEND_ABI that it was built with; other members are read only if it matches */
+    /* PW_BACKEND_ABI 30that it was built with; other members are read only if it matches */
     int abi;
     const char *version;                        /* version of pewter that it belongs to */
     const struct pw_backend_ops *const *tables; /* tables, the default first; ends with NULL */

@@ -141,9 +141,10 @@ struct pw_made {
     int width; /* E, at least D */
 };
 
-/* A scan over the keys of a query, from the query's own key backwards, that reads the finished scores s
- * (kernels/backend.h has its arithmetic and order). It needs the causal mask, and excludes bias, keys, score
- * and terms of struct pw_attn. The order of the rows is the order of positions. */
+/* A scan that reads the finished scores s: over the keys of a query, from its own key backwards, or of SELECT
+ * over the earlier queries of a key (kernels/backend.h has its arithmetic and order). It needs the causal
+ * mask, and excludes bias, keys, score and terms of struct pw_attn. The order of the rows is the order of
+ * positions. */
 enum pw_scan_kind {
     PW_SCAN_NONE,
     /* Weights in place of a softmax (Tan et al. 2024): each earlier key takes the share sigmoid(s) of what
@@ -153,12 +154,56 @@ enum pw_scan_kind {
      * sum of the gates from it to the query's own key. Column k of a table is for position k; the product of
      * the query with it, interpolated between two columns, is added to the score. */
     PW_SCAN_CONTEXT,
+    /* Selection (Leviathan et al. 2024): in head 0 each token votes, by the positive part of its scores, that
+     * later tokens should not read a key. All heads subtract from their scores the sum of the votes on the
+     * key by the tokens before the query. No token votes on itself or on the first token. Only if the table
+     * `selects`. */
+    PW_SCAN_SELECT,
 };
 struct pw_scan {
     enum pw_scan_kind kind;
     const float *rows; /* CONTEXT: the table [D,n], shared by the heads */
     int n;             /* CONTEXT: at least 2; positions are at most n - 1 */
+    /* SELECT, in attention_cached alone: pw_lost_at(T+R) floats. Row i, at pw_lost_at(i), has the sum of the
+     * votes of rows 0..i for each of keys 0..i. The operation reads row T-1 and writes the R rows after it.
+     */
+    float *lost;
 };
+
+/* Floats of the first i rows of the sums of votes; row t has t + 1 floats, rounded up to 16. */
+static inline size_t pw_lost_at(int i)
+{
+    size_t blocks = (size_t)i / 16, rest = (size_t)i % 16;
+    return 16 * (blocks + 1) * (8 * blocks + rest);
+}
+
+/* The product of q and k by a walk: a vector u begins as q at the query's own key, visits the keys down to
+ * the first, and takes its product with each. After the product with a key, the key's row changes u, so the
+ * rows between a key and the query decide how the key is seen. It needs the causal mask, and excludes keys,
+ * mix, score and scan of struct pw_attn, and wide q and k. attention_bwd SETS the gradients; other operations
+ * ignore them. In attention_cached vectors and factors have the T+R rows of the sequence. */
+enum pw_walk_kind {
+    /* Yang et al. 2025: u = u - b (w.u) w with the row's unit vector w and factor b, 0 < b < 2. */
+    PW_WALK_REFLECT,
+    /* Wall attention: each entry of u times that of the row's vector, 0 < f < 1. */
+    PW_WALK_SCALE,
+};
+struct pw_walk {
+    enum pw_walk_kind kind;
+    const float *vectors; /* [R,H,D] */
+    const float *factors; /* [R,H]; NULL for SCALE, like its gradient */
+    float *d_vectors, *d_factors;
+};
+
+/* How the vectors and factors of a walk are made (walk_fwd). */
+enum { PW_WALK_TAPS = 8 };
+struct pw_walk_rows {
+    enum pw_walk_kind kind;
+    int heads, head_width; /* H, D */
+    int taps;              /* REFLECT: rows that a convolution reads, at most PW_WALK_TAPS; 0: none */
+    const float *conv;     /* [HD,taps] its weights, the oldest row first */
+};
+#define PW_WALK_EPS 1e-6f /* added to the squared length of a vector, by which it is divided */
 
 /* Parameters of one attention operation. */
 struct pw_attn {
@@ -190,13 +235,10 @@ struct pw_attn {
     const struct pw_mix *mix;
     /* Numbers that the encoding makes of q and k; NULL: none. */
     const struct pw_made *made;
+    /* Replaces the product of q and k; NULL: none. */
+    const struct pw_walk *walk;
     struct pw_scan scan; /* only if the table has `scans` */
 };
-
-/* The terms that are made from g [R,H], one number for each row and head, which a layer projects from its
- * normed input. Terms are running sums over the rows of a sequence, and scores take their differences (struct
- * pw_attn). LOG_SIGMOID: sums of ln sigmoid(g). */
-enum pw_terms { PW_TERMS_NONE, PW_TERMS_LOG_SIGMOID };
 
 /* How slopes are made of q and k (slopes_fwd). Each head has a learned direction for queries and one for
  * keys, and a factor, softplus(omega) times a fixed slope. */

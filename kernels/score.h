@@ -1,5 +1,6 @@
 /* score.h - a function that attention applies to every finished score before the softmax, as "soft capping"
- * does: cap * tanh(s / cap) (Gemma 2). One definition for the cpu backend and for CUDA kernels.
+ * does: cap * tanh(s / cap) (Gemma 2). Terms of rows are sums of such functions of a gate, too (terms_fwd in
+ * backend.h). One definition for the cpu backend and for CUDA kernels.
  *
  * The function is a short program in double precision. Node k reads nodes below k only; the last one is the
  * result. Its derivative with respect to s is computed beside each value, for the backward pass. A score of
@@ -12,7 +13,7 @@ enum { PW_SCORE_NODES = 64 };
 
 enum pw_score_op {
     PW_SCORE_NUMBER, /* value */
-    PW_SCORE_S,      /* the finished score */
+    PW_SCORE_S,      /* the finished score, or the gate */
     PW_SCORE_QUERY,  /* value + step * the query's position id */
     PW_SCORE_KEY,    /* value + step * the key's position id */
     PW_SCORE_HEAD,   /* the head, from 0 */

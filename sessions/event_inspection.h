@@ -120,9 +120,11 @@ struct pw_ev_attention {
     bool rests; /* a query's own key has the rest that earlier keys leave (stick-breaking), not a weight */
     /* [T,T] of the inspected head: positions that a scan over the keys counts; 0 where masked. NULL: none. */
     uint16_t *positions;
-    /* An encoding with terms of the tokens (struct pw_attn) has gates. gate [T,T]: its part of the inspected
-     * head's scores; 0 where masked. Then bias is what remains: content + bias + gate = score. gate_values
-     * [heads,T]: of the inspected layer, the share of what came before that head h keeps at token t, 0..1. */
+    /* An encoding with terms or votes of the tokens (struct pw_attn) has gates. gate [T,T]: its part of the
+     * inspected head's scores; 0 where masked. Then bias is what remains: content + bias + gate = score.
+     * gate_values [heads,T]: of the inspected layer, the share of what came before that head h keeps at token
+     * t, 0..1. Without such gates they are the numbers of a walk (struct pw_walk): if it rotates, the factors
+     * of reflections, 0..2, otherwise the mean gates of a head's entries. */
     bool gates;
     uint16_t *gate;
     float *gate_values;

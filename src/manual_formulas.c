@@ -23,6 +23,7 @@ static const struct section {
       {"bias", "added to the score of query i and key j"},
       {"score", "in place of the finished score s"},
       {"mask", "0 hides a key; each query must see one"},
+      {"gate", "of a token; a score gets the sum of those after the key, up to the query"},
       {"pairing", "interleaved or half: the columns that a pair has"}}},
     {"VARIABLES",
      {{"i, j, d", "indices of query and key; the difference of their positions"},
@@ -30,6 +31,7 @@ static const struct section {
       {"h, H, l, layers", "head and heads; layer and layers"},
       {"p, pairs, c, C, D", "pair and pairs; column and columns of an embedding; columns of a head"},
       {"s", "the finished score, in score"},
+      {"g", "a learned projection of the token, for each layer and head, in gate"},
       {"key", "in angle and gain: 1 for a key, 0 for a query"},
       {"position(i), position(j)", "positions, where the formula has the stage position"}}},
     {"OPERATORS AND FUNCTIONS",
@@ -58,6 +60,7 @@ static const struct section {
       {"pe expr 'angle = i * 10000 ** (-2 * p / D)'", "rotary position embedding"},
       {"pe expr 'T = learn(normal(0.1), 8) per head; bias = T[bucket(d, 8, 16)]'", "T5"},
       {"pe expr 'mask = d < 32 || j < 4'", "a sliding window with four sinks"},
+      {"pe expr 'gate = log(sigmoid(g))'", "forgetting attention"},
       {"pe expr 'score = 30 * tanh(s / 30)'", "capped scores"}}},
     {NULL, {{0}}}};
 

@@ -6,6 +6,7 @@
  *
  * save: for each sequence and head the probabilities [T,Tp], with Tp = T rounded up to 16, and zeros for
  * hidden keys. In the same layout follow the derivatives of a function of scores, or the shares of a scan.
+ * With selection, follow the votes [T,Tp] of each sequence.
  * Without save, a worker has room for one block of queries, so a long sequence needs little memory. */
 #include "kernels/cpu/attention_block.h"
 #include "kernels/cpu/attention_scores.h"
@@ -57,13 +58,18 @@ static void weights_block(const struct pw_head *hd, float *s, float *shares, con
 
 size_t PW_OP(attn_save_floats)(const struct pw_attn *a, const int *start, int n_seqs)
 {
-    return (pw_attn_saves_two(a) ? 2 : 1) * pw_attn_maps_floats(a->heads, start, n_seqs);
+    size_t votes = 0;
+    for (int n = 0; n < n_seqs; n++)
+        votes += pw_attn_votes_floats(a, start[n + 1] - start[n]);
+    return (pw_attn_saves_two(a) ? 2 : 1) * pw_attn_maps_floats(a->heads, start, n_seqs) + votes;
 }
 
 /* The forward pass of one sequence. */
 struct fwd {
     /* save, and slopes of a function or shares of a scan, of the sequence; NULL: no backward pass follows */
     float *z, *save, *slope;
+    float *votes;        /* of the sequence, with save and selection; or NULL */
+    float *shared;       /* scratch of x */
     struct pw_maps maps; /* of the sequence */
     const float *qkv, *qk;
     const float *plain; /* as qk, for the scores that maps.content asks for */
@@ -131,9 +137,7 @@ static void fwd_head(struct pw_ctx *c, void *arg, int h)
     float *slope = f->slope != NULL ? f->slope + (size_t)h * T * Tp : NULL;
     float *scores = map_of(f->maps.scores, h, T), *probs = map_of(f->maps.probs, h, T);
     PW_OP(scoring_room)(&x, a, f->Tmax, kt + f->scoring);
-    x.keys = kt;
-    x.ld = Tp;
-    PW_OP(pack_transposed)(kt, Tp, hd.k, hd.qw, hd.T, hd.E);
+    PW_OP(scoring_keys)(&x, &hd, kt);
     PW_OP(pack_rows)(v, Dp, hd.v, hd.w, hd.T, D);
     PW_OP(head_bias_load)(&hd);
     if (f->plain != NULL) {
@@ -162,6 +166,15 @@ static void fwd_head(struct pw_ctx *c, void *arg, int h)
         }
         pw_product(m, D, seen, p, Tp, 1, v, Dp, z + (size_t)i * C, C, false);
     }
+}
+
+/* Set the votes of the sequence. */
+static void find_votes(struct fwd *f)
+{
+    struct pw_head hd = pw_attn_head_of(f->qkv, f->qk, f->a, f->pos, f->s, f->n, 0, NULL);
+    PW_OP(select_begin)(&f->x.select, &hd, PW_OP(scoring_votes)(f->a, f->Tmax, f->shared));
+    if (f->votes != NULL)
+        PW_OP(select_save)(&f->x.select, &hd, f->votes);
 }
 
 /* Divide a worker's room. */
@@ -200,13 +213,18 @@ void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct 
     size_t plain = content ? pw_turned_floats(f.maps.content, T) : 0;
     f.rooms = pw_ctx_scratch(c, rooms + scoring + turned + plain);
     float *rows_of_qk = f.rooms + rooms + scoring;
-    PW_OP(scoring_init)(&f.x, a, Tmax, f.rooms + rooms);
+    f.shared = f.rooms + rooms;
+    PW_OP(scoring_init)(&f.x, a, Tmax, f.shared);
+    if (save != NULL && a->scan.kind == PW_SCAN_SELECT)
+        f.votes = save + pw_attn_maps_floats(a->heads, s->start, s->n);
     for (f.n = 0; f.n < s->n; f.n++) {
         size_t rows = (size_t)(s->start[f.n + 1] - s->start[f.n]), heads = (size_t)a->heads;
         size_t saved = heads * rows * (size_t)pw_to_16((int)rows);
         f.qk = pw_attn_turned_seq(rows_of_qk, qkv, a, pos, s, f.n);
         if (content)
             f.plain = pw_attn_turned_seq(rows_of_qk + turned, qkv, f.maps.content, pos, s, f.n);
+        if (a->scan.kind == PW_SCAN_SELECT)
+            find_votes(&f);
         if (share)
             pw_ctx_share(c, a->heads, fwd_head, &f);
         for (int h = 0; h < a->heads && !share; h++)
@@ -215,6 +233,7 @@ void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct 
         f.maps.probs = map_of(f.maps.probs, a->heads, rows);
         f.save += f.save != NULL ? saved : 0;
         f.slope += f.slope != NULL ? saved : 0;
+        f.votes += f.votes != NULL ? pw_attn_votes_floats(a, (int)rows) : 0;
     }
 }
 
@@ -235,8 +254,28 @@ struct cached {
     size_t room, scoring, bias;
 };
 
+/* Append the rows' keys of the head hd to its cache, where kt are the keys. */
+static void append_keys(const struct cached *f, float *kt, const struct pw_head *hd)
+{
+    bool rows = f->a->walk != NULL;
+    size_t row = rows ? (size_t)hd->E : 1, entry = rows ? 1 : (size_t)pw_to_16(f->cap);
+    for (size_t r = 0; r < (size_t)f->R; r++)
+        for (size_t d = 0; d < (size_t)hd->E; d++)
+            kt[((size_t)f->T + r) * row + d * entry] = hd->k[r * hd->qw + d];
+}
+
+/* Set the sums of votes of the new rows, before other workers read them. block [PW_BLOCK,Tp]. */
+static void keep_votes(struct cached *f, float *block)
+{
+    const struct pw_head *hd = &f->first;
+    append_keys(f, f->cache, hd);
+    f->x.select =
+        (struct pw_select){.q = hd->q, .qw = hd->qw, .keys = f->cache, .ld = (size_t)pw_to_16(f->cap)};
+    PW_OP(select_keep)(&f->x.select, hd, f->a->scan.lost, block, f->T);
+}
+
 /* The cache of a head has the layout that attention_fwd uses: keys [D,cap rounded up to 16], transposed, and
- * values [cap,Dp]. So a new token only adds a column and a row. */
+ * values [cap,Dp]. So a new token only adds a column and a row. A walk reads its keys as rows [cap,D]. */
 static void cached_head(struct pw_ctx *c, void *arg, int h)
 {
     const struct cached *f = arg;
@@ -257,10 +296,9 @@ static void cached_head(struct pw_ctx *c, void *arg, int h)
     pw_slopes_room(&hd);
     PW_OP(scoring_room)(&x, a, hd.Tp, p + f->scoring);
     x.keys = kt;
-    x.ld = ld;
-    for (size_t r = 0; r < (size_t)R; r++)
-        for (size_t d = 0; d < (size_t)E; d++)
-            kt[d * ld + (size_t)T + r] = hd.k[r * hd.qw + d];
+    x.ld = a->walk != NULL ? (size_t)E : ld;
+    if (h > 0 || a->scan.kind != PW_SCAN_SELECT)
+        append_keys(f, kt, &hd);
     for (size_t r = 0; r < (size_t)R; r++)
         for (size_t d = 0; d < (size_t)D; d++)
             v[((size_t)T + r) * Dp + d] = hd.v[r * hd.w + d];
@@ -296,6 +334,8 @@ void PW_OP(attention_cached)(struct pw_ctx *c, float *z, float *cache, const flo
     f.first.v = qkv + 2 * C;
     f.first.in_order = (a->bias != NULL || a->keys != NULL || a->mix != NULL) && pw_attn_ascending(pos, n);
     assert(n <= cap && a->drop == NULL);
+    if (a->scan.kind == PW_SCAN_SELECT)
+        keep_votes(&f, f.rooms);
     if (share)
         pw_ctx_share(c, a->heads, cached_head, &f);
     for (int h = 0; h < a->heads && !share; h++)

@@ -142,6 +142,55 @@ void PW_OP(context_back)(const struct pw_context *x, const struct pw_head *hd, f
 void PW_OP(context_rows)(const struct pw_context *x, const struct pw_head *hd, float *dq, float *d_rows,
                          const float *q);
 
+/* ---- select.c: selection. One piece of scratch for the keys of head 0, of sequences of up to Tp positions,
+ * which select_begin fills; each worker needs a room of its own (select_room). Both have 0 floats without
+ * selection. */
+struct pw_select {
+    const float *q; /* queries of head 0; rows are qw floats apart */
+    size_t qw;
+    const float *keys; /* [E,ld] keys of head 0, transposed */
+    size_t ld;
+    const float *votes; /* [T,Tp] votes of the sequence; NULL: each block is computed */
+    const float *lost;  /* rows of struct pw_scan, in place of votes; NULL: none */
+    float *block;       /* [PW_BLOCK,Tp] votes of a block */
+    float *sum;         /* [Tp] sums of the votes of all earlier queries */
+};
+size_t PW_OP(select_floats)(const struct pw_attn *a, int Tp);
+size_t PW_OP(select_room_floats)(const struct pw_attn *a, int Tp);
+void PW_OP(select_room)(struct pw_select *x, int Tp, float *room);
+/* Begin a sequence, of which hd is the head 0. */
+void PW_OP(select_begin)(struct pw_select *x, const struct pw_head *hd, float *keys);
+/* Fill votes [T,Tp], which blocks then read. */
+void PW_OP(select_save)(struct pw_select *x, const struct pw_head *hd, float *votes);
+/* Fill the rows of lost from T on, which blocks then read. x->q has the rows from T on; block
+ * [PW_BLOCK,Tp]. */
+void PW_OP(select_keep)(struct pw_select *x, const struct pw_head *hd, float *lost, float *block, int T);
+/* Subtract the sums of votes from the scores s of queries i .. i+m-1 on cols keys; max receives the new
+ * largest scores. A head calls it for ascending blocks from query 0 on, unless there is lost. */
+void PW_OP(select_take)(const struct pw_select *x, const struct pw_head *hd, float *s, float *max, int i,
+                        int m, int cols);
+/* Add ds [T,Tp] of a head to sums, or copy it if it is the first. */
+void PW_OP(select_collect)(const struct pw_head *hd, float *sums, const float *ds, bool first);
+/* Add to ds of head 0 the gradient that its votes have from the sums over all heads. */
+void PW_OP(select_back)(const struct pw_head *hd, float *ds, const float *sums, const float *votes);
+/* ---- walk.c: the walk over the keys (struct pw_walk). walk_floats: scratch of the backward pass for
+ * sequences of up to T positions; 0 without a walk. */
+size_t PW_OP(walk_floats)(const struct pw_attn *a, int T);
+/* Floats of a worker's room for walk_block. */
+static inline size_t pw_walk_room(const struct pw_attn *a)
+{
+    return a->walk != NULL ? 16 * (size_t)a->head_width : 0;
+}
+/* Write the products of queries i .. i+m-1 and their keys to s, with rows hd->Tp apart. q is the first of
+ * these queries, with rows hd->qw apart; the rows of keys are ld apart. Entries of hidden keys up to the next
+ * multiple of 16 are undefined. */
+void PW_OP(walk_block)(const struct pw_head *hd, float *s, const float *q, const float *keys, size_t ld,
+                       float *room, int i, int m);
+/* The gradients of a head: sets dq and dk of its rows, hd->qw apart, and those of struct pw_walk, from ds
+ * [T,Tp]. q and k [T,Dp]. */
+void PW_OP(walk_grad)(const struct pw_head *hd, float *dq, float *dk, const float *ds, const float *q,
+                      const float *k, float *room);
+
 /* ---- relative.c: relative keys (Shaw et al. 2018). One piece of scratch for sequences of up to T positions;
  * relative_floats gives its size and relative_init divides it. */
 struct pw_relative {

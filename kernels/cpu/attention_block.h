@@ -105,7 +105,7 @@ V_INLINE void pw_attn_load_tile(v16 t[16], const float *x, size_t Tp, int m)
 /* Does the forward pass save a second map beside the probabilities? */
 static inline bool pw_attn_saves_two(const struct pw_attn *a)
 {
-    return a->score != NULL || a->scan.kind != PW_SCAN_NONE;
+    return a->score != NULL || a->scan.kind == PW_SCAN_STICK || a->scan.kind == PW_SCAN_CONTEXT;
 }
 
 /* Floats of the probabilities, or of the second map. */
@@ -117,6 +117,12 @@ static inline size_t pw_attn_maps_floats(int H, const int *start, int n_seqs)
         sum += (size_t)H * T * ((T + 15) / 16 * 16);
     }
     return sum;
+}
+
+/* Floats of the saved votes of a sequence of T (select.c). */
+static inline size_t pw_attn_votes_floats(const struct pw_attn *a, int T)
+{
+    return a->scan.kind == PW_SCAN_SELECT ? (size_t)T * (size_t)pw_to_16(T) : 0;
 }
 
 /* y = m rows of x, Tp apart, times the dropout mask of queries from i on; y may be x. */

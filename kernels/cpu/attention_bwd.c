@@ -47,102 +47,189 @@ static void scale_rows(float *y, size_t stride, int R, int n, float scale)
             v_store_n(y + i, n - i, v_mul(v_load_n(y + i, n - i), v_set(scale)));
 }
 
+/* The backward pass of a chunk; the scratch is that of one head after the other. */
+struct bwd {
+    const struct pw_attn *a;
+    float *dqkv, *d_bias, *d_keys, *d_terms;
+    const float *dz, *qkv;
+    const int *pos;
+    const struct pw_seqs *s;
+    const float *save, *slope; /* of the sequence */
+    const float *votes;        /* of the sequence, with selection */
+    float *vt, *q, *k, *g, *ds, *masked, *bias;
+    float *sums;  /* [T,Tp] sums of dS over the heads; with selection */
+    float *steps; /* scratch of a walk */
+    struct pw_relative relative;
+    struct pw_context places;
+    struct pw_mixing mixing;
+};
+
+/* Write dS of queries i .. i+m-1, the gradient of their scores before any scan. by: of the second map. */
+static void score_grad(struct bwd *f, const struct pw_head *hd, const float *save, const float *by, int i,
+                       int m)
+{
+    const struct pw_attn *a = f->a;
+    size_t Tp = (size_t)hd->Tp, Dp = (size_t)hd->Dp;
+    int cols = pw_to_16(pw_keys_before(hd, i + m));
+    float *d = f->ds + (size_t)i * Tp;
+    pw_product(m, cols, hd->D, f->g + (size_t)i * Dp, Dp, 1, f->vt, Tp, d, Tp, false);
+    if (a->drop != NULL)
+        pw_attn_drop_block(hd, d, d, i, m);
+    if (a->scan.kind == PW_SCAN_STICK)
+        PW_OP(stick_block_bwd)(hd, d, save, by, i, m, cols);
+    else
+        softmax_block_bwd(hd, d, save, i, m, cols);
+    if (a->score != NULL)
+        slope_block(hd, d, by, i, m, cols);
+    if (a->scan.kind == PW_SCAN_CONTEXT)
+        PW_OP(context_back)(&f->places, hd, d, by, i, m, cols);
+}
+
+/* Write dq of these queries from their dS, before scaling. */
+static void query_grad(struct bwd *f, const struct pw_head *hd, float *dq, int i, int m)
+{
+    size_t Ep = (size_t)pw_to_16(hd->E), Tp = (size_t)hd->Tp;
+    float *d = f->ds + (size_t)i * Tp, *to = dq + (size_t)i * hd->qw;
+    if (f->a->walk == NULL)
+        pw_product(m, hd->E, pw_keys_before(hd, i + m), d, Tp, 1, f->k, Ep, to, hd->qw, false);
+    if (f->a->keys != NULL)
+        PW_OP(relative_dq)(&f->relative, hd, to, d, i, m);
+    if (f->a->mix != NULL)
+        PW_OP(mix_dweights)(&f->mixing, hd, d, i, m);
+}
+
+/* Write dk and dv, before scaling. p: the factor of v in the forward pass. */
+static void key_grads(struct bwd *f, const struct pw_head *hd, float *dk, float *dv, const float *p)
+{
+    size_t Tp = (size_t)hd->Tp, Dp = (size_t)hd->Dp, Ep = (size_t)pw_to_16(hd->E), w = hd->w;
+    for (int j = 0, step = pw_attn_block_rows(hd->T), m; j < hd->T; j += m) {
+        m = pw_attn_least(step, hd->T - j);
+        int first = f->a->causal ? j : 0; /* first query that sees a key of this block */
+        size_t at = (size_t)first * Tp + (size_t)j;
+        if (f->a->walk == NULL)
+            pw_product(m, hd->E, hd->T - first, f->ds + at, 1, Tp, f->q + (size_t)first * Ep, Ep,
+                       dk + (size_t)j * hd->qw, hd->qw, false);
+        pw_product(m, hd->D, hd->T - first, p + at, 1, Tp, f->g + (size_t)first * Dp, Dp, dv + (size_t)j * w,
+                   w, false);
+    }
+}
+
+/* Add to the gradients of what the encoding adds to scores. */
+static void encoding_grads(struct bwd *f, const struct pw_head *hd, float *dq)
+{
+    const struct pw_attn *a = f->a;
+    if (f->d_bias != NULL)
+        PW_OP(head_bias_grad)(hd, f->d_bias, f->ds);
+    if (f->d_terms != NULL)
+        PW_OP(head_terms_grad)(hd, f->d_terms, f->ds);
+    if (a->scan.kind == PW_SCAN_CONTEXT)
+        PW_OP(context_rows)(&f->places, hd, dq, f->d_keys, f->q);
+    if (hd->slopes != NULL) {
+        PW_OP(head_bias_load)(hd);
+        PW_OP(head_slopes_grad)(hd, a->made->d_slopes, f->ds);
+    }
+    if (f->d_keys != NULL && a->keys != NULL)
+        PW_OP(relative_dkeys)(&f->relative, hd, f->d_keys, f->q);
+    if (a->mix != NULL)
+        PW_OP(mix_dbank)(&f->mixing, hd);
+}
+
+/* With selection, dq of head 0 needs dS of all its queries and of all other heads, so it comes last. */
+static void bwd_head(struct bwd *f, const float *qk, int n, int h)
+{
+    const struct pw_attn *a = f->a;
+    struct pw_head hd = pw_attn_head_of(f->qkv, qk, a, f->pos, f->s, n, h, f->bias);
+    int D = hd.D, E = hd.E;
+    bool select = a->scan.kind == PW_SCAN_SELECT, last = select && h == 0;
+    size_t Tp = (size_t)hd.Tp, C = (size_t)(a->heads * D), map = (size_t)hd.T * Tp, base = (size_t)hd.base;
+    const float *save = f->save + (size_t)h * map, *slope = f->slope + (size_t)h * map, *p = save;
+    float *dq = (pw_attn_is_wide(a) ? a->made->d_wide : f->dqkv) + base * hd.qw + h * E;
+    float *dk = dq + a->heads * E, *dv = f->dqkv + base * hd.w + 2 * C + h * D;
+    if (a->drop != NULL) {
+        pw_attn_drop_block(&hd, f->masked, save, 0, hd.T);
+        p = f->masked;
+    }
+    PW_OP(pack_transposed)(f->vt, Tp, hd.v, hd.w, hd.T, D);
+    PW_OP(pack_rows)(f->q, (size_t)pw_to_16(E), hd.q, hd.qw, hd.T, E);
+    PW_OP(pack_rows)(f->k, (size_t)pw_to_16(E), hd.k, hd.qw, hd.T, E);
+    PW_OP(pack_rows)(f->g, (size_t)hd.Dp, f->dz + base * C + h * D, C, hd.T, D);
+    int step = pw_attn_block_rows(hd.T);
+    for (int i = 0, m; i < hd.T; i += m) {
+        m = pw_attn_least(step, hd.T - i);
+        score_grad(f, &hd, save + (size_t)i * Tp, slope + (size_t)i * Tp, i, m);
+        if (!last)
+            query_grad(f, &hd, dq, i, m);
+    }
+    if (select)
+        PW_OP(select_collect)(&hd, f->sums, f->ds, h == 1 || a->heads == 1);
+    if (last)
+        PW_OP(select_back)(&hd, f->ds, f->sums, f->votes);
+    for (int i = 0, m; last && i < hd.T; i += m) {
+        m = pw_attn_least(step, hd.T - i);
+        query_grad(f, &hd, dq, i, m);
+    }
+    key_grads(f, &hd, dk, dv, p);
+    if (a->walk != NULL)
+        PW_OP(walk_grad)(&hd, dq, dk, f->ds, f->q, f->k, f->steps);
+    scale_rows(dq, hd.qw, hd.T, E, a->scale);
+    scale_rows(dk, hd.qw, hd.T, E, a->scale);
+    encoding_grads(f, &hd, dq);
+}
+
 void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, float *d_terms,
                           const float *dz, const float *z, const float *qkv, const float *save,
                           const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
 {
     int Tmax = pw_to_16(pw_attn_longest(s)), D = a->head_width, E = pw_attn_width(a);
-    size_t C = (size_t)(a->heads * D);
     size_t cols = (size_t)D * (size_t)Tmax, rows = (size_t)Tmax * (size_t)pw_to_16(E);
     size_t square = (size_t)Tmax * (size_t)Tmax, dropped = a->drop != NULL ? square : 0;
+    bool select = a->scan.kind == PW_SCAN_SELECT;
+    size_t sums = select ? square : 0;
     size_t relative = PW_OP(relative_floats)(a, Tmax, true), context = PW_OP(context_floats)(a, Tmax, true);
     size_t shared = pw_bias_floats(Tmax) + pw_turned_floats(a, pw_attn_longest(s));
-    size_t mix = PW_OP(mix_shared_floats)(a, Tmax, true);
-    float *vt = pw_ctx_scratch(c, cols + 3 * rows + square + dropped + relative + context + shared + mix);
-    float *q = vt + cols, *k = q + rows, *g = k + rows, *ds = g + rows, *masked = ds + square;
-    float *bias = masked + dropped + relative + context, *room = bias + pw_bias_floats(Tmax);
-    struct pw_relative x;
-    struct pw_context places;
-    struct pw_mixing y;
-    PW_OP(relative_init)(&x, a, Tmax, true, masked + dropped);
-    PW_OP(context_init)(&places, a, Tmax, true, masked + dropped + relative);
-    PW_OP(mix_init)(&y, a, Tmax, true, masked + dropped + relative + context + shared);
+    size_t mix = PW_OP(mix_shared_floats)(a, Tmax, true), walk = PW_OP(walk_floats)(a, Tmax);
+    float *vt = pw_ctx_scratch(c, cols + 3 * rows + square + dropped + sums + relative + context + shared +
+                                      mix + walk);
+    struct bwd f = {.a = a,
+                    .dqkv = dqkv,
+                    .d_bias = d_bias,
+                    .d_keys = d_keys,
+                    .d_terms = d_terms,
+                    .dz = dz,
+                    .qkv = qkv,
+                    .pos = pos,
+                    .s = s,
+                    .save = save,
+                    .vt = vt,
+                    .q = vt + cols};
+    f.k = f.q + rows;
+    f.g = f.k + rows;
+    f.ds = f.g + rows;
+    f.masked = f.ds + square;
+    f.sums = f.masked + dropped;
+    float *rest = f.sums + sums, *room;
+    f.bias = rest + relative + context;
+    room = f.bias + pw_bias_floats(Tmax);
+    PW_OP(relative_init)(&f.relative, a, Tmax, true, rest);
+    PW_OP(context_init)(&f.places, a, Tmax, true, rest + relative);
+    PW_OP(mix_init)(&f.mixing, a, Tmax, true, rest + relative + context + shared);
+    f.steps = rest + relative + context + shared + mix;
     assert((d_bias == NULL || a->bias != NULL) &&
            (d_keys == NULL || a->keys != NULL || a->scan.rows != NULL));
     assert(d_terms == NULL || (a->terms != NULL && a->score == NULL));
-    const float *slope = save + pw_attn_maps_floats(a->heads, s->start, s->n);
+    f.slope = save + pw_attn_maps_floats(a->heads, s->start, s->n);
+    f.votes = f.slope;
     (void)z; /* not needed: with the probabilities at hand, P*dP is summed directly */
     for (int n = 0; n < s->n; n++) {
+        int base = s->start[n], T = s->start[n + 1] - base;
         const float *qk = pw_attn_turned_seq(room, qkv, a, pos, s, n);
-        for (int h = 0; h < a->heads; h++) {
-            struct pw_head hd = pw_attn_head_of(qkv, qk, a, pos, s, n, h, bias);
-            size_t Tp = (size_t)hd.Tp, Dp = (size_t)hd.Dp, w = hd.w, Ep = (size_t)pw_to_16(E), qw = hd.qw;
-            const float *p = save; /* the factor of v in the forward pass */
-            if (a->drop != NULL) {
-                pw_attn_drop_block(&hd, masked, save, 0, hd.T);
-                p = masked;
-            }
-            const float *dzh = dz + (size_t)s->start[n] * C + h * D;
-            float *dq = (pw_attn_is_wide(a) ? a->made->d_wide : dqkv) + (size_t)s->start[n] * qw + h * E;
-            float *dk = dq + a->heads * E, *dv = dqkv + (size_t)s->start[n] * w + 2 * C + h * D;
-            PW_OP(pack_transposed)(vt, Tp, hd.v, w, hd.T, D);
-            PW_OP(pack_rows)(q, Ep, hd.q, qw, hd.T, E);
-            PW_OP(pack_rows)(k, Ep, hd.k, qw, hd.T, E);
-            PW_OP(pack_rows)(g, Dp, dzh, C, hd.T, D);
-            int step = pw_attn_block_rows(hd.T);
-            for (int i = 0, m; i < hd.T; i += m) {
-                m = pw_attn_least(step, hd.T - i);
-                int seen = pw_keys_before(&hd, i + m);
-                float *d = ds + (size_t)i * Tp;
-                pw_product(m, pw_to_16(seen), D, g + (size_t)i * Dp, Dp, 1, vt, Tp, d, Tp, false);
-                if (a->drop != NULL)
-                    pw_attn_drop_block(&hd, d, d, i, m);
-                const float *pi = save + (size_t)i * Tp, *by = slope + (size_t)i * Tp;
-                if (a->scan.kind == PW_SCAN_STICK)
-                    PW_OP(stick_block_bwd)(&hd, d, pi, by, i, m, pw_to_16(seen));
-                else
-                    softmax_block_bwd(&hd, d, pi, i, m, pw_to_16(seen));
-                if (a->score != NULL)
-                    slope_block(&hd, d, by, i, m, pw_to_16(seen));
-                if (a->scan.kind == PW_SCAN_CONTEXT)
-                    PW_OP(context_back)(&places, &hd, d, by, i, m, pw_to_16(seen));
-                pw_product(m, E, seen, d, Tp, 1, k, Ep, dq + (size_t)i * qw, qw, false);
-                if (a->keys != NULL)
-                    PW_OP(relative_dq)(&x, &hd, dq + (size_t)i * qw, d, i, m);
-                if (a->mix != NULL)
-                    PW_OP(mix_dweights)(&y, &hd, d, i, m);
-            }
-            for (int j = 0, m; j < hd.T; j += m) {
-                m = pw_attn_least(step, hd.T - j);
-                int first = a->causal ? j : 0; /* first query that sees a key of this block */
-                size_t at = (size_t)first * Tp + (size_t)j;
-                pw_product(m, E, hd.T - first, ds + at, 1, Tp, q + (size_t)first * Ep, Ep,
-                           dk + (size_t)j * qw, qw, false);
-                pw_product(m, D, hd.T - first, p + at, 1, Tp, g + (size_t)first * Dp, Dp, dv + (size_t)j * w,
-                           w, false);
-            }
-            scale_rows(dq, qw, hd.T, E, a->scale);
-            scale_rows(dk, qw, hd.T, E, a->scale);
-            if (d_bias != NULL)
-                PW_OP(head_bias_grad)(&hd, d_bias, ds);
-            if (d_terms != NULL)
-                PW_OP(head_terms_grad)(&hd, d_terms, ds);
-            if (a->scan.kind == PW_SCAN_CONTEXT)
-                PW_OP(context_rows)(&places, &hd, dq, d_keys, q);
-            if (hd.slopes != NULL) {
-                PW_OP(head_bias_load)(&hd);
-                PW_OP(head_slopes_grad)(&hd, a->made->d_slopes, ds);
-            }
-            if (d_keys != NULL && a->keys != NULL)
-                PW_OP(relative_dkeys)(&x, &hd, d_keys, q);
-            if (a->mix != NULL)
-                PW_OP(mix_dbank)(&y, &hd);
-            save += (size_t)hd.T * Tp;
-            slope += (size_t)hd.T * Tp;
-        }
-        int base = s->start[n];
-        PW_OP(turn_back)(dqkv + (size_t)base * 3 * C, a, pos, base, s->start[n + 1] - base, room);
+        for (int h = 0; h < a->heads; h++)
+            bwd_head(&f, qk, n, select ? (h + 1) % a->heads : h);
+        PW_OP(turn_back)(dqkv + (size_t)base * 3 * (size_t)(a->heads * D), a, pos, base, T, room);
+        f.save += (size_t)a->heads * (size_t)T * (size_t)pw_to_16(T);
+        f.slope += (size_t)a->heads * (size_t)T * (size_t)pw_to_16(T);
+        f.votes += pw_attn_votes_floats(a, T);
     }
     if (a->mix != NULL)
-        PW_OP(mix_store_dbank)(&y, a);
+        PW_OP(mix_store_dbank)(&f.mixing, a);
 }

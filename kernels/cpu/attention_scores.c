@@ -6,39 +6,58 @@
 
 #include <math.h>
 
-/* ---- scratch: relative keys, contextual positions, then the mix */
+/* ---- scratch: relative keys, contextual positions, selection, then the mix */
+
+static size_t before_selection(const struct pw_attn *a, int Tp)
+{
+    return PW_OP(relative_floats)(a, Tp, false) + PW_OP(context_floats)(a, Tp, false);
+}
 
 size_t PW_OP(scoring_floats)(const struct pw_attn *a, int Tp)
 {
-    return PW_OP(relative_floats)(a, Tp, false) + PW_OP(context_floats)(a, Tp, false) +
-           PW_OP(mix_shared_floats)(a, Tp, false);
+    return before_selection(a, Tp) + PW_OP(select_floats)(a, Tp) + PW_OP(mix_shared_floats)(a, Tp, false);
 }
 
 size_t PW_OP(scoring_room_floats)(const struct pw_attn *a, int Tp)
 {
-    return PW_OP(relative_floats)(a, Tp, false) + PW_OP(context_floats)(a, Tp, false) +
-           PW_OP(mix_room_floats)(a, Tp);
+    return before_selection(a, Tp) + PW_OP(select_room_floats)(a, Tp) + PW_OP(mix_room_floats)(a, Tp) +
+           pw_walk_room(a);
 }
 
 void PW_OP(scoring_init)(struct pw_scoring *x, const struct pw_attn *a, int Tp, float *shared)
 {
-    size_t relative = PW_OP(relative_floats)(a, Tp, false), context = PW_OP(context_floats)(a, Tp, false);
+    size_t relative = PW_OP(relative_floats)(a, Tp, false);
     *x = (struct pw_scoring){0};
     PW_OP(relative_init)(&x->relative, a, Tp, false, shared);
     PW_OP(context_init)(&x->context, a, Tp, false, shared + relative);
-    PW_OP(mix_init)(&x->mixing, a, Tp, false, shared + relative + context);
+    PW_OP(mix_init)(&x->mixing, a, Tp, false, shared + before_selection(a, Tp) + PW_OP(select_floats)(a, Tp));
+}
+
+float *PW_OP(scoring_votes)(const struct pw_attn *a, int Tp, float *shared)
+{
+    return shared + before_selection(a, Tp);
 }
 
 void PW_OP(scoring_room)(struct pw_scoring *x, const struct pw_attn *a, int Tp, float *room)
 {
-    size_t relative = PW_OP(relative_floats)(a, Tp, false), context = PW_OP(context_floats)(a, Tp, false);
+    size_t relative = PW_OP(relative_floats)(a, Tp, false), votes = before_selection(a, Tp);
     x->relative.dots = room;
     PW_OP(context_room)(&x->context, room + relative);
+    PW_OP(select_room)(&x->select, Tp, room + votes);
     if (a->mix != NULL)
-        PW_OP(mix_room)(&x->mixing, Tp, room + relative + context);
+        PW_OP(mix_room)(&x->mixing, Tp, room + votes + PW_OP(select_room_floats)(a, Tp));
+    x->walk = room + votes + PW_OP(select_room_floats)(a, Tp) + PW_OP(mix_room_floats)(a, Tp);
 }
 
 /* ---- scores */
+
+void PW_OP(scoring_keys)(struct pw_scoring *x, const struct pw_head *hd, float *room)
+{
+    x->keys = hd->a->walk != NULL ? hd->k : room;
+    x->ld = hd->a->walk != NULL ? hd->qw : (size_t)hd->Tp;
+    if (hd->a->walk == NULL)
+        PW_OP(pack_transposed)(room, x->ld, hd->k, hd->qw, hd->T, hd->E);
+}
 
 /* terms: those of the keys; term: of the query; mixed: its mixed bias. */
 V_INLINE v16 finish_score(v16 s, v16 scale, const float *bias, const float *terms, v16 term,
@@ -111,7 +130,10 @@ void PW_OP(score_block)(const struct pw_scoring *x, const struct pw_head *hd, fl
 {
     const struct pw_attn *a = hd->a;
     const float *q = hd->q + (size_t)row * hd->qw;
-    pw_product(m, cols, hd->E, q, hd->qw, 1, x->keys, x->ld, s, (size_t)hd->Tp, false);
+    if (a->walk != NULL)
+        PW_OP(walk_block)(hd, s, q, x->keys, x->ld, x->walk, i, m);
+    else
+        pw_product(m, cols, hd->E, q, hd->qw, 1, x->keys, x->ld, s, (size_t)hd->Tp, false);
     if (a->keys != NULL)
         PW_OP(relative_add)(&x->relative, hd, s, q, i, m);
     if (a->mix != NULL)
@@ -119,6 +141,8 @@ void PW_OP(score_block)(const struct pw_scoring *x, const struct pw_head *hd, fl
     finish_block(hd, s, second, x->mixing.rows, max, i, m, cols);
     if (a->scan.kind == PW_SCAN_CONTEXT)
         PW_OP(context_add)(&x->context, hd, s, second, max, q, i, m, cols);
+    if (a->scan.kind == PW_SCAN_SELECT)
+        PW_OP(select_take)(&x->select, hd, s, max, i, m, cols);
 }
 
 void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a, const int *pos,
@@ -133,13 +157,16 @@ void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct 
     struct pw_scoring x;
     PW_OP(scoring_init)(&x, a, Tp, t + block);
     PW_OP(scoring_room)(&x, a, Tp, t + block + shared);
-    x.keys = kt;
     for (int n = 0; n < s->n; n++) {
         const float *qk = pw_attn_turned_seq(bias + pw_bias_floats(Tp), qkv, a, pos, s, n);
         for (int h = 0; h < a->heads; h++) {
             struct pw_head hd = pw_attn_head_of(qkv, qk, a, pos, s, n, h, bias);
-            x.ld = (size_t)hd.Tp;
-            PW_OP(pack_transposed)(kt, x.ld, hd.k, hd.qw, hd.T, E);
+            if (h == 0 && a->scan.kind == PW_SCAN_SELECT) {
+                x.ld = (size_t)hd.Tp;
+                PW_OP(select_begin)(&x.select, &hd, PW_OP(scoring_votes)(a, Tp, t + block));
+                PW_OP(scoring_room)(&x, a, Tp, t + block + shared);
+            }
+            PW_OP(scoring_keys)(&x, &hd, kt);
             PW_OP(head_bias_load)(&hd);
             for (int i = 0, rows = pw_attn_block_rows(hd.T), m; i < hd.T; i += m) {
                 m = pw_attn_least(rows, hd.T - i);

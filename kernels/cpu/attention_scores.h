@@ -8,18 +8,24 @@
 #include "kernels/cpu/mix.h"
 
 struct pw_scoring {
-    const float *keys; /* [E,ld] keys of the head, transposed; set by the caller */
+    const float *keys; /* [E,ld] keys of the head, transposed, or with a walk [T,ld]; set by the caller */
     size_t ld;
-    struct pw_relative relative; /* these three: cleared if attention has no such part */
+    float *walk;                 /* room of a walk */
+    struct pw_relative relative; /* these four: cleared if attention has no such part */
     struct pw_mixing mixing;
     struct pw_context context;
+    struct pw_select select; /* the caller begins each sequence */
 };
 
 size_t PW_OP(scoring_floats)(const struct pw_attn *a, int Tp);
 size_t PW_OP(scoring_room_floats)(const struct pw_attn *a, int Tp);
 void PW_OP(scoring_init)(struct pw_scoring *x, const struct pw_attn *a, int Tp, float *shared);
+/* The place of the keys of head 0 in the shared scratch (select_begin). */
+float *PW_OP(scoring_votes)(const struct pw_attn *a, int Tp, float *shared);
 /* Take a worker's room. */
 void PW_OP(scoring_room)(struct pw_scoring *x, const struct pw_attn *a, int Tp, float *room);
+/* Set the keys of a head of a whole sequence. room: [E,Tp]. */
+void PW_OP(scoring_keys)(struct pw_scoring *x, const struct pw_head *hd, float *room);
 
 /* Write the scores of queries i .. i+m-1 on cols keys to s, with rows hd->Tp apart; -inf for hidden keys.
  * row: that of query i among the rows of hd->q. max [m] receives the largest score of each query. second

@@ -61,8 +61,8 @@ size_t PW_OP(attn_cache_floats)(int H, int D, int cap);
 void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, float *d_terms,
                           const float *dz, const float *z, const float *qkv, const float *save,
                           const struct pw_attn *a, const int *pos, const struct pw_seqs *s);
-void PW_OP(terms_fwd)(struct pw_ctx *c, float *y, const float *g, const float *before, enum pw_terms kind,
-                      int H, const struct pw_seqs *s, int R);
+void PW_OP(terms_fwd)(struct pw_ctx *c, float *y, const float *g, const float *before,
+                      const struct pw_score *f, int H, const struct pw_seqs *s, int R);
 void PW_OP(slopes_fwd)(struct pw_ctx *c, float *y, const float *qkv, const struct pw_slopes *s, int R);
 void PW_OP(slopes_bwd)(struct pw_ctx *c, float *dqkv, const struct pw_slopes_grad *d, const float *dy,
                        const float *qkv, const struct pw_slopes *s, int R);
@@ -70,8 +70,13 @@ void PW_OP(polar_fwd)(struct pw_ctx *c, float *y, const float *qkv, const struct
                       int R);
 void PW_OP(polar_bwd)(struct pw_ctx *c, float *dqkv, float *d_phase, const float *dy, const float *qkv,
                       const struct pw_polar *p, const int *pos, int R);
-void PW_OP(terms_bwd)(struct pw_ctx *c, float *dg, const float *dy, const float *g, enum pw_terms kind, int H,
-                      const struct pw_seqs *s);
+void PW_OP(walk_fwd)(struct pw_ctx *c, float *vectors, float *factors, const float *y, const float *g,
+                     int before, const struct pw_walk_rows *w, const struct pw_seqs *s, int R);
+void PW_OP(walk_bwd)(struct pw_ctx *c, float *dy, float *dg, float *d_conv, const float *d_vectors,
+                     const float *d_factors, const float *y, const float *g, const struct pw_walk_rows *w,
+                     const struct pw_seqs *s);
+void PW_OP(terms_bwd)(struct pw_ctx *c, float *dg, const float *dy, const float *g, const struct pw_score *f,
+                      int H, const struct pw_seqs *s);
 void PW_OP(put_head)(struct pw_ctx *c, float *z, const float *table, const int *pos, int h, int H, int D,
                      int R);
 void PW_OP(gather_bias_fwd)(struct pw_ctx *c, float *out, const float *param, const int *index, int H, int n);

@@ -4,8 +4,7 @@
  * time, because rows have few heads and each row waits for the row before. */
 #include "kernels/cpu/ops.h"
 #include "kernels/cpu/vmath.h"
-
-#include <assert.h>
+#include "kernels/score.h"
 
 /* Replace the n numbers of y by running sums over rows of H, from `before` on (NULL: from +0). */
 static void sum_down(float *y, const float *before, int H, int rows)
@@ -21,29 +20,39 @@ static void sum_down(float *y, const float *before, int H, int rows)
     }
 }
 
-static void terms_of(float *y, const float *g, const float *before, int H, int rows)
+/* The program f at g[i]. g has a column for each head. */
+static float function_at(const struct pw_score *f, const float *g, int i, int H, float *slope)
+{
+    return pw_score_value(f, (struct pw_score_pair){.h = i % H}, g[i], slope);
+}
+
+static void terms_of(float *y, const float *g, const float *before, const struct pw_score *f, int H, int rows)
 {
     int n = rows * H;
-    for (int i = 0; i < n; i += 16)
+    for (int i = 0; f == NULL && i < n; i += 16)
         v_store_n(y + i, n - i, v_log_sigmoid(v_load_n(g + i, n - i)));
+    for (int i = 0; f != NULL && i < n; i++) {
+        float slope;
+        y[i] = function_at(f, g, i, H, &slope);
+    }
     sum_down(y, before, H, rows);
 }
 
-void PW_OP(terms_fwd)(struct pw_ctx *c, float *y, const float *g, const float *before, enum pw_terms kind,
-                      int H, const struct pw_seqs *s, int R)
+void PW_OP(terms_fwd)(struct pw_ctx *c, float *y, const float *g, const float *before,
+                      const struct pw_score *f, int H, const struct pw_seqs *s, int R)
 {
     (void)c;
-    assert(kind == PW_TERMS_LOG_SIGMOID);
     if (s == NULL)
-        terms_of(y, g, before, H, R);
+        terms_of(y, g, before, f, H, R);
     for (int n = 0; s != NULL && n < s->n; n++) {
         size_t at = (size_t)s->start[n] * (size_t)H;
-        terms_of(y + at, g + at, NULL, H, s->start[n + 1] - s->start[n]);
+        terms_of(y + at, g + at, NULL, f, H, s->start[n + 1] - s->start[n]);
     }
 }
 
 /* dg of `rows` rows of one sequence: first the sums from the last row up, then the derivatives. */
-static void terms_of_bwd(float *dg, const float *dy, const float *g, int H, int rows)
+static void terms_of_bwd(float *dg, const float *dy, const float *g, const struct pw_score *f, int H,
+                         int rows)
 {
     int n = rows * H;
     for (int h = 0; h < H; h += 16) {
@@ -54,20 +63,24 @@ static void terms_of_bwd(float *dg, const float *dy, const float *g, int H, int 
             v_store_n(dg + at, H - h, sum);
         }
     }
-    for (int i = 0; i < n; i += 16) {
+    for (int i = 0; f != NULL && i < n; i++) {
+        float slope;
+        function_at(f, g, i, H, &slope);
+        dg[i] *= slope;
+    }
+    for (int i = 0; f == NULL && i < n; i += 16) {
         v16 s, minus;
         v_sigmoid(v_load_n(g + i, n - i), &s, &minus);
         v_store_n(dg + i, n - i, v_mul(v_load_n(dg + i, n - i), minus));
     }
 }
 
-void PW_OP(terms_bwd)(struct pw_ctx *c, float *dg, const float *dy, const float *g, enum pw_terms kind, int H,
-                      const struct pw_seqs *s)
+void PW_OP(terms_bwd)(struct pw_ctx *c, float *dg, const float *dy, const float *g, const struct pw_score *f,
+                      int H, const struct pw_seqs *s)
 {
     (void)c;
-    assert(kind == PW_TERMS_LOG_SIGMOID);
     for (int n = 0; n < s->n; n++) {
         size_t at = (size_t)s->start[n] * (size_t)H;
-        terms_of_bwd(dg + at, dy + at, g + at, H, s->start[n + 1] - s->start[n]);
+        terms_of_bwd(dg + at, dy + at, g + at, f, H, s->start[n + 1] - s->start[n]);
     }
 }

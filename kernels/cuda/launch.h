@@ -160,9 +160,9 @@ cudaError_t pw_cuda_attention_cached(cudaStream_t s, float *z, float *cache, con
 
 /* ---- terms.cu */
 cudaError_t pw_cuda_terms_fwd(cudaStream_t s, float *y, const float *g, const float *before,
-                              enum pw_terms kind, int H, const struct pw_seqs *seqs, int R);
-cudaError_t pw_cuda_terms_bwd(cudaStream_t s, float *dg, const float *dy, const float *g, enum pw_terms kind,
-                              int H, const struct pw_seqs *seqs);
+                              const struct pw_score *f, int H, const struct pw_seqs *seqs, int R);
+cudaError_t pw_cuda_terms_bwd(cudaStream_t s, float *dg, const float *dy, const float *g,
+                              const struct pw_score *f, int H, const struct pw_seqs *seqs);
 
 /* ---- slopes.cu. room: pw_cuda_slopes_bwd_floats. */
 cudaError_t pw_cuda_slopes_fwd(cudaStream_t s, float *y, const float *qkv, const struct pw_slopes *p, int R);

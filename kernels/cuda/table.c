@@ -133,18 +133,18 @@ static size_t attn_cache_floats(int H, int D, int cap)
     return 2 * (size_t)cap * (size_t)H * (size_t)D;
 }
 
-static void terms_fwd(struct pw_ctx *c, float *y, const float *g, const float *before, enum pw_terms kind,
-                      int H, const struct pw_seqs *s, int R)
+static void terms_fwd(struct pw_ctx *c, float *y, const float *g, const float *before,
+                      const struct pw_score *f, int H, const struct pw_seqs *s, int R)
 {
     pw_cuda_writes(c, y);
-    PW_CUDA_DO(c, "terms_fwd", pw_cuda_terms_fwd(c->stream, y, g, before, kind, H, s, R));
+    PW_CUDA_DO(c, "terms_fwd", pw_cuda_terms_fwd(c->stream, y, g, before, f, H, s, R));
 }
 
-static void terms_bwd(struct pw_ctx *c, float *dg, const float *dy, const float *g, enum pw_terms kind, int H,
-                      const struct pw_seqs *s)
+static void terms_bwd(struct pw_ctx *c, float *dg, const float *dy, const float *g, const struct pw_score *f,
+                      int H, const struct pw_seqs *s)
 {
     pw_cuda_writes(c, dg);
-    PW_CUDA_DO(c, "terms_bwd", pw_cuda_terms_bwd(c->stream, dg, dy, g, kind, H, s));
+    PW_CUDA_DO(c, "terms_bwd", pw_cuda_terms_bwd(c->stream, dg, dy, g, f, H, s));
 }
 
 static void slopes_fwd(struct pw_ctx *c, float *y, const float *qkv, const struct pw_slopes *s, int R)

@@ -226,6 +226,7 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l
     bool parallel = cfg->parallel != PW_PARALLEL_OFF, shared = cfg->parallel == PW_PARALLEL_SHARED;
     float *d_n2 = parallel ? w->d_n2 : w->d_norm;
     struct pw_mix mix;
+    struct pw_walk walk;
     struct pw_dropout drop;
     const float *d = branch(m, c, w, pw_model_drop(m, &drop, l, PW_DROP_MLP, k->row), R), *d_up, *d_proj;
 
@@ -245,6 +246,7 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l
     pw_replaced_put(m, c, w->d_z, l, pos, R, true);
     attn.drop = pw_model_drop(m, &drop, l, PW_DROP_PROBS, k->row);
     pw_gates_attend(m, w, to, l, &attn, &mix);
+    pw_walks_attend(m, w, l, &attn, &walk);
     struct pw_made made = {a->slopes, w->d_slopes, a->wide, w->d_wide, 2 * cfg->head_width};
     attn.made = pw_has_slopes(m) || pw_is_polar(m) ? &made : NULL;
     ops->attention_bwd(c, w->d_qkv, d_bias, d_keys, w->d_terms, w->d_z, a->z, a->qkv, a->save, &attn, pos,
@@ -256,6 +258,7 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l
     d_weights(m, c, w, to, l, PW_MAT_QKV, at->qkv_bias, d_proj, a->n1, R);
     ops->linear_dx(c, w->d_norm, d_proj, &mat[PW_MAT_QKV], PW_ACT_NONE, NULL, 1, R);
     pw_gates_backward(m, c, w, to, l, &seqs, w->d_norm, R);
+    pw_walks_backward(m, c, w, to, l, &seqs, w->d_norm, R);
     if (shared)
         ops->add(c, w->d_norm, d_n2, (size_t)R * C);
     else if (parallel)

@@ -124,7 +124,7 @@ size_t pw_model_bytes(const struct pw_backend_ops *ops, const struct pw_config *
         more = pw_stage_bytes(pe->pe, batch, batch * T, 1 + pw_model_group(&m));
         more += 2 * (size_t)batch * sizeof(struct pw_chunk) + beside(&m, batch, T) + acts;
     }
-    more += pw_adapters_bytes(&m) + pw_gates_bytes(&m);
+    more += pw_adapters_bytes(&m) + pw_gates_bytes(&m) + pw_walks_bytes(&m);
     pw_layout_fini(&m.lay);
     pw_ids_fini(&m);
     return floats * sizeof(float) + more;
@@ -151,7 +151,7 @@ size_t pw_model_one_copy_need(const struct pw_backend_ops *ops, const struct pw_
     for (int i = 0; i < m.lay.n; i++)
         if (m.lay.params[i].rows == 0 || m.lay.params[i].pe)
             floats += pw_param_count(&m.lay.params[i]);
-    floats += pw_gates_bytes(&m) / sizeof(float);
+    floats += (pw_gates_bytes(&m) + pw_walks_bytes(&m)) / sizeof(float);
     pw_layout_fini(&m.lay);
     pw_ids_fini(&m);
     size_t first = ends * (size_t)weight_bytes + V * C * sizeof(float); /* embedding and head */

@@ -11,6 +11,8 @@
 
 #include "model/reads.h"
 
+enum { LOST_MOST = 4096 }; /* MiB of the sums of votes */
+
 struct pw_decoder {
     struct pw_model *m;
     struct pw_cache cache; /* cache.T: cached rows */
@@ -44,6 +46,9 @@ static enum pw_code init(struct pw_decoder *d, struct pw_err *err)
         return pw_fail(err, PW_ENOMEM, "out of memory for the terms of %d tokens", d->cache.cap);
     if (pw_has_slopes(m) && (d->cache.slopes = m->ops->alloc(m->be, 2 * per_head)) == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory for the slopes of %d tokens", d->cache.cap);
+    size_t walk = (size_t)m->cfg.layers * cap * pw_walk_row(m) * sizeof(float);
+    if (walk > 0 && (d->cache.walk = m->ops->alloc(m->be, walk)) == NULL)
+        return pw_fail(err, PW_ENOMEM, "out of memory for the walks of %d tokens", d->cache.cap);
     if (d->cache.mem == NULL || d->tokens == NULL || d->ids == NULL || d->order == NULL || d->rows == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory: the keys and values of %d tokens need %zu MiB",
                        d->cache.cap, floats * sizeof(float) >> 20);
@@ -80,6 +85,8 @@ void pw_decoder_destroy(struct pw_decoder *d)
     d->m->ops->free(d->m->be, d->cache.mem);
     d->m->ops->free(d->m->be, d->cache.terms);
     d->m->ops->free(d->m->be, d->cache.slopes);
+    d->m->ops->free(d->m->be, d->cache.lost);
+    d->m->ops->free(d->m->be, d->cache.walk);
     d->m->ops->free(d->m->be, d->ids);
     d->m->ops->free(d->m->be, d->order);
     d->m->ops->free(d->m->be, d->pos);
@@ -161,6 +168,32 @@ static enum pw_code set_ids(struct pw_decoder *d, int T, int *P, struct pw_err *
     return PW_OK;
 }
 
+/* Makes room for the sums of votes of T rows (struct pw_scan), and keeps those that are cached. Their number
+ * grows with the square of the length, so memory is taken for the sequence and not for the context. */
+static enum pw_code grow_lost(struct pw_decoder *d, int T, struct pw_err *err)
+{
+    struct pw_model *m = d->m;
+    struct pw_cache *c = &d->cache;
+    size_t layers = (size_t)m->cfg.layers, old = pw_lost_at(c->lost_rows);
+
+    if (m->pe.pe->scan != PW_SCAN_SELECT || T <= c->lost_rows)
+        return PW_OK;
+    int rows = T + T / 4 + 16 < c->cap ? T + T / 4 + 16 : c->cap;
+    size_t floats = pw_lost_at(rows), mib = layers * floats * sizeof(float) >> 20;
+    if (mib > LOST_MOST)
+        return pw_fail(err, PW_EUSER, "%s: %d tokens: the sums of votes need %zu MiB: at most %d MiB",
+                       m->pe.pe->name, T, mib, LOST_MOST);
+    float *lost = m->ops->alloc(m->be, layers * floats * sizeof *lost);
+    if (lost == NULL)
+        return pw_fail(err, PW_ENOMEM, "out of memory: the sums of votes of %d tokens need %zu MiB", T, mib);
+    for (size_t l = 0; l < layers && c->lost != NULL; l++)
+        m->ops->upload(m->be, lost + l * floats, c->lost + l * old, pw_lost_at(c->T) * sizeof *lost);
+    m->ops->free(m->be, c->lost);
+    c->lost = lost;
+    c->lost_rows = rows;
+    return PW_OK;
+}
+
 /* Writes n more tokens behind the sequence, makes room for their rows, and sets *R to the rows to run. Clears
  * the cache if the model cannot use it. */
 static enum pw_code make_room(struct pw_decoder *d, int *R, const int *tokens, int n, struct pw_err *err)
@@ -178,6 +211,8 @@ static enum pw_code make_room(struct pw_decoder *d, int *R, const int *tokens, i
         d->cache.T = 0;
     enum pw_code code = set_ids(d, T, &P, err);
     *R = T - d->cache.T;
+    if (code == PW_OK)
+        code = grow_lost(d, T, err);
     if (code == PW_OK)
         code = pw_tables_fit(d->m, P, err);
     if (code == PW_OK)

@@ -39,6 +39,7 @@ void pw_model_refresh(struct pw_model *m, int positions)
     if (m->stale & PW_STALE_TABLES) {
         pw_tables_compute(m);
         pw_gates_prepare(m);
+        pw_walks_prepare(m);
     }
     m->stale = 0;
 }
@@ -59,7 +60,7 @@ struct pw_attn pw_model_attn(const struct pw_model *m, int layer)
         .reach = t->reach,
         .turn = t->turn != NULL ? &t->turn[layer] : NULL,
         .score = t->score != NULL ? &t->score[layer] : NULL,
-        .scan = pw_scan_of(m, layer),
+        .scan = pw_scan_of(m, layer, NULL),
     };
 }
 
@@ -170,6 +171,7 @@ static void tap_maps(const struct pw_model *m, struct pw_ctx *c, struct pw_maps 
     plain->score = NULL;
     plain->terms = NULL;
     plain->mix = NULL;
+    plain->walk = NULL;
     plain->made = content;
     plain->scan = (struct pw_scan){.kind = PW_SCAN_NONE};
     plain->turn = scaled->gain != NULL ? scaled : NULL;
@@ -192,9 +194,12 @@ static void attention(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, i
     struct pw_maps maps = {0};
     struct pw_turn scaled;
     struct pw_mix mix;
+    struct pw_walk walk;
     struct pw_dropout d;
 
+    attn.scan = pw_scan_of(m, l, cache);
     pw_gates_forward(m, c, a, l, &attn, &mix, &r->seqs, cache, r->R);
+    pw_walks_forward(m, c, a, l, &attn, &walk, &r->seqs, cache, r->R);
     pw_slopes_forward(m, c, a, l, &attn, &made, cache, r->R);
     pw_polar_forward(m, c, a, l, &attn, &made, cache != NULL ? cache->pos + cache->T : r->pos, r->R);
     if (tap != NULL)
@@ -281,6 +286,9 @@ static struct pw_acts acts_of(const struct pw_model *m, const struct pw_work *w,
         a.hid = tap->mlp + at * m->cfg.ffn;
     if (tap != NULL && tap->terms != NULL)
         a.terms = tap->terms + at * m->cfg.heads;
+    if (tap != NULL && tap->walk != NULL)
+        *(a.walk.factors != NULL ? &a.walk.factors : &a.walk.vectors) =
+            tap->walk + at * pw_model_walk_columns(m);
     return a;
 }
 

@@ -6,6 +6,7 @@
  * encoding, whose tensors come after all others. */
 #include <stdlib.h>
 
+#include "kernels/score.h"
 #include "model/reads.h"
 
 static bool has_mix(const struct pw_model *m)
@@ -27,34 +28,51 @@ static size_t pack_floats(const struct pw_model *m)
            pw_whole_lines(m->ops->mat_pack_floats(G, C, true));
 }
 
-/* Offset of layer l's part of the second parameter, which has n floats a layer: the projection's bias, or the
- * bank. The weight is in m->gates. */
-static size_t second_at(const struct pw_model *m, int l, size_t n)
+/* Floats a layer of the second parameter: the projection's bias, or the bank. The weight is in m->gates. */
+static size_t second_floats(const struct pw_model *m)
 {
-    size_t L = (size_t)m->cfg.layers, G = (size_t)pw_gate_columns(m), C = (size_t)m->cfg.width;
+    const struct pw_pe *pe = m->pe.pe;
 
-    return m->lay.pe + L * G * C + (size_t)l * n;
+    return !has_mix(m) ? (size_t)m->cfg.heads
+                       : (size_t)pe->mixes(m->pe.o.bytes) * (size_t)pe->reach(m->pe.o.bytes);
+}
+
+/* Offset of layer l's part of the second parameter, which is the encoding's last. */
+static size_t second_at(const struct pw_model *m, int l)
+{
+    return m->lay.size - (size_t)(m->cfg.layers - l) * second_floats(m);
+}
+
+/* Offset of layer l's weight. */
+static size_t weight_at(const struct pw_model *m, int l)
+{
+    return second_at(m, 0) - (size_t)(m->cfg.layers - l) * (size_t)pw_gate_columns(m) * (size_t)m->cfg.width;
 }
 
 /* Offset of the bias of layer l; a mix has none. */
 static size_t bias_at(const struct pw_model *m, int l)
 {
-    return has_mix(m) ? PW_ABSENT : second_at(m, l, (size_t)m->cfg.heads);
+    return has_mix(m) ? PW_ABSENT : second_at(m, l);
+}
+
+/* The function of which layer l's terms are sums. */
+static const struct pw_score *function_of(const struct pw_model *m, int l)
+{
+    return m->tables.gate != NULL ? &m->tables.gate[l] : NULL;
 }
 
 /* The mix of layer l, with weights [R,H,M]. */
 static struct pw_mix mix_of(const struct pw_model *m, int l, const float *weights)
 {
     int M = m->pe.pe->mixes(m->pe.o.bytes), reach = m->pe.pe->reach(m->pe.o.bytes);
-    size_t bank = second_at(m, l, (size_t)M * (size_t)reach);
 
-    return (struct pw_mix){.weights = weights, .bank = m->p + bank, .mixes = M, .reach = reach};
+    return (struct pw_mix){.weights = weights, .bank = m->p + second_at(m, l), .mixes = M, .reach = reach};
 }
 
 enum pw_code pw_gates_init(struct pw_model *m, struct pw_err *err)
 {
-    size_t L = (size_t)m->cfg.layers, G = (size_t)pw_gate_columns(m), C = (size_t)m->cfg.width,
-           floats = L * pack_floats(m);
+    size_t L = (size_t)m->cfg.layers, floats = L * pack_floats(m);
+    int G = pw_gate_columns(m);
 
     if (G == 0)
         return PW_OK;
@@ -64,8 +82,8 @@ enum pw_code pw_gates_init(struct pw_model *m, struct pw_err *err)
     if (m->gates == NULL || (floats > 0 && m->gate_pack == NULL))
         return pw_fail(err, PW_ENOMEM, "out of memory: the gates of the encoding need %zu MiB",
                        pw_gates_bytes(m) >> 20);
-    for (size_t l = 0; l < L; l++)
-        m->gates[l] = (struct pw_mat){.w = m->p + m->lay.pe + l * G * C, .out = (int)G, .in = m->cfg.width};
+    for (int l = 0; l < m->cfg.layers; l++)
+        m->gates[l] = (struct pw_mat){.w = m->p + weight_at(m, l), .out = G, .in = m->cfg.width};
     size_t forward = pw_packs_place(m->ops, m->gates, m->cfg.layers, false, m->gate_pack);
     pw_packs_place(m->ops, m->gates, m->cfg.layers, true,
                    m->gate_pack != NULL ? m->gate_pack + forward : NULL);
@@ -113,7 +131,7 @@ void pw_gates_forward(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, i
     } else {
         attn->terms = terms;
     }
-    m->ops->terms_fwd(c, terms, a->gate, before, m->pe.pe->terms, m->cfg.heads, cache != NULL ? NULL : seqs,
+    m->ops->terms_fwd(c, terms, a->gate, before, function_of(m, l), m->cfg.heads, cache != NULL ? NULL : seqs,
                       R);
 }
 
@@ -140,7 +158,7 @@ void pw_gates_backward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, 
         return;
     const struct pw_mat *gate = &m->gates[l];
     if (pw_has_terms(m))
-        m->ops->terms_bwd(c, w->d_gate, w->d_terms, a->gate, m->pe.pe->terms, m->cfg.heads, seqs);
+        m->ops->terms_bwd(c, w->d_gate, w->d_terms, a->gate, function_of(m, l), m->cfg.heads, seqs);
     m->ops->linear_dw(c, to->grad + (gate->w - m->p), pw_at(to->grad, bias_at(m, l)), w->d_gate, a->n1, true,
                       gate->out, gate->in, R);
     m->ops->linear_dx(c, w->d_gated, w->d_gate, gate, PW_ACT_NONE, NULL, 1, R);

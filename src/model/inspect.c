@@ -40,7 +40,7 @@ bool pw_model_acts_on_scores(const struct pw_model *m)
 {
     return m->tables.cosine != NULL || m->tables.bias != NULL || m->tables.keys != NULL ||
            m->tables.score != NULL || pw_gate_columns(m) > 0 || pw_has_slopes(m) || pw_is_polar(m) ||
-           m->pe.pe->scan == PW_SCAN_CONTEXT;
+           pw_walks(m) || m->pe.pe->scan == PW_SCAN_CONTEXT || m->pe.pe->scan == PW_SCAN_SELECT;
 }
 
 /* Returns the floats of an array of maps. */
@@ -61,6 +61,7 @@ static enum pw_code set_tap(struct pw_model *m, struct pw_tap *tap, const struct
          whole_mlp = out->mlp != NULL && !out->one_row;
     bool qkv = out->q != NULL || out->k != NULL || out->v != NULL, acts = pw_model_acts_on_scores(m),
          bias = out->bias != NULL && acts;
+    size_t walk = (size_t)pw_model_walk_columns(m);
     bool content = out->content != NULL || bias, score = out->score != NULL || bias;
     const struct {
         bool wanted;
@@ -75,6 +76,7 @@ static enum pw_code set_tap(struct pw_model *m, struct pw_tap *tap, const struct
         {whole_z, heads, &tap->z, out->z},
         {whole_mlp, L * T * cfg->ffn, &tap->mlp, out->mlp},
         {out->terms != NULL && pw_has_terms(m), L * T * cfg->heads, &tap->terms, out->terms},
+        {out->walk != NULL && walk > 0, L * T * walk, &tap->walk, out->walk},
     };
     const int n_parts = sizeof parts / sizeof *parts;
     size_t need = 0, host = qkv ? 3 * heads : 0;
@@ -174,6 +176,8 @@ static enum pw_code fetch_maps(struct pw_model *m, const struct pw_inspection *o
     fetch(m, out->probs, tap->probs, maps);
     if (tap->terms != NULL)
         fetch(m, out->terms, tap->terms, (size_t)m->cfg.layers * T * m->cfg.heads);
+    if (tap->walk != NULL)
+        fetch(m, out->walk, tap->walk, (size_t)m->cfg.layers * T * pw_model_walk_columns(m));
     if (bias && out->score == NULL)
         fetch(m, out->bias, tap->score, maps);
     if (bias && out->content == NULL)

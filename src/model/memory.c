@@ -89,6 +89,8 @@ enum pw_code pw_memory_init(struct pw_model *m, bool packed, struct pw_err *err)
     code = pw_adapters_init(m, err);
     if (code == PW_OK)
         code = pw_gates_init(m, err);
+    if (code == PW_OK)
+        code = pw_walks_init(m, err);
     if (code)
         return code;
     return packed ? pw_packed_init(m, err) : alloc_packs(m, false, err);
@@ -140,6 +142,7 @@ void pw_memory_fini(struct pw_model *m)
     m->ops->free(m->be, m->back);
     pw_adapters_fini(m);
     pw_gates_fini(m);
+    pw_walks_fini(m);
     if (!pw_model_one_slot(m))
         m->ops->free(m->be, m->g);
     pw_seen_fini(m);

@@ -55,11 +55,15 @@ void pw_model_draw(struct pw_model *m, int first, uint64_t seed)
 }
 
 /* Does this table have the operations of all uses of an encoding? */
-static bool computes(const struct pw_backend_ops *ops, unsigned uses)
+static bool computes(const struct pw_backend_ops *ops, const struct pw_pe *pe)
 {
+    unsigned uses = pe->uses;
+
     return ((uses & PW_PE_SLOPES) == 0 || ops->slopes_fwd != NULL) &&
-           ((uses & PW_PE_MIXES) == 0 || ops->mixes) && ((uses & PW_PE_SCAN) == 0 || ops->scans) &&
-           ((uses & PW_PE_POLAR) == 0 || ops->polar_fwd != NULL);
+           ((uses & PW_PE_MIXES) == 0 || ops->mixes) &&
+           ((uses & PW_PE_SCAN) == 0 || (pe->scan == PW_SCAN_SELECT ? ops->selects : ops->scans)) &&
+           ((uses & PW_PE_POLAR) == 0 || ops->polar_fwd != NULL) &&
+           ((uses & PW_PE_WALK) == 0 || ops->walk_fwd != NULL);
 }
 
 static enum pw_code init(struct pw_model *m, bool packed, struct pw_err *err)
@@ -69,7 +73,7 @@ static enum pw_code init(struct pw_model *m, bool packed, struct pw_err *err)
     if (code == PW_OK && m->ops->widest_head > 0 && m->cfg.head_width > m->ops->widest_head)
         return pw_fail(err, PW_EUSER, "head_width=%d: %s allows 1..%d, the cpu any", m->cfg.head_width,
                        m->ops->name, m->ops->widest_head);
-    if (code == PW_OK && !computes(m->ops, m->pe.pe->uses))
+    if (code == PW_OK && !computes(m->ops, m->pe.pe))
         return pw_fail(err, PW_EUSER, "%s: backend %s can't compute it; use 'backend cpu'", m->pe.pe->name,
                        m->ops->name);
     if (code == PW_OK)

@@ -99,6 +99,9 @@ struct pw_inspection {
      * query t and key j. An encoding without terms leaves it as it is. With `each` or a reader, layer l is
      * complete when that layer's maps are. */
     float *terms;
+    /* [L,T,pw_model_walk_columns] factors of a walk's reflections, one for each head, or its gates, one for
+     * each entry of a head; likewise. */
+    float *walk;
     float *logits; /* [T,V]; with last_logits [V] */
     /* Inputs, set by the caller: how this pass differs from a plain one. */
     bool last_logits; /* of the last row alone, with the same bits: a long sequence has many rows */
@@ -262,6 +265,9 @@ int64_t pw_model_pe_gradient(const struct pw_model *m, float *mean);
  * entropy in nats (NULL: not wanted). No step can be in flight. */
 enum pw_code pw_model_eval(struct pw_model *m, const struct pw_batch *b, int *best, float *loss,
                            struct pw_err *err);
+
+/* Returns the numbers of a row in struct pw_inspection's walk; 0: the encoding has no walk. */
+int pw_model_walk_columns(const struct pw_model *m);
 
 /* Runs the forward pass over one sequence and keeps the tensors that out asks for. The bits are those of
  * training and evaluation. Fails if T exceeds the context or memory is short. */

@@ -49,6 +49,13 @@ struct pw_flight {
     uint64_t mark;
 };
 
+/* What a walk has of R rows, or the gradients; NULL without (walks.c). */
+struct pw_walk_acts {
+    float *low;               /* [R,rank] between the two matrices; NULL: there is one */
+    float *pre, *gate;        /* [R,HD] and [R,H] projections; gate is NULL if there are no factors */
+    float *vectors, *factors; /* [R,HD] [R,H] of struct pw_walk */
+};
+
 /* Activations of one layer that the backward pass needs. Evaluation lets all layers share one set. */
 struct pw_acts {
     float *n1, *stat1; /* [R,C] normed input; [R,2] its statistics */
@@ -61,6 +68,7 @@ struct pw_acts {
     float *slopes; /* [R,2H] of an encoding with slopes; NULL without */
     /* [R,2H,2D] q and k in polar form, and in evaluation [R,2H,D] their lengths; NULL without */
     float *wide, *flat;
+    struct pw_walk_acts walk;
     float *z, *save; /* [R,HD] outputs of the heads; saved state of the attention */
     float *mid;      /* [R,C] the stream after the attention */
     float *n2, *stat2;
@@ -86,8 +94,9 @@ struct pw_work {
     /* [R,H] gradients of the terms, [R,pw_gate_columns] of the projection, [R,C] of its input; NULL without
      */
     float *d_terms, *d_gate, *d_gated;
-    float *d_slopes;       /* [R,2H]; NULL without slopes */
-    float *d_wide;         /* [R,2H,2D]; NULL without the polar form */
+    float *d_slopes; /* [R,2H]; NULL without slopes */
+    float *d_wide;   /* [R,2H,2D]; NULL without the polar form */
+    struct pw_walk_acts d_walk;
     float *low_x, *low_dy; /* [R,r] x A^T and dy B; NULL without adapters */
 };
 
@@ -114,6 +123,7 @@ struct pw_tables {
     int key_rows, reach;
     int *index;             /* [2P-1], bias of gathered entries only: row of pe.bias for P-1 + distance */
     struct pw_score *score; /* [L] function of each finished score; NULL: none */
+    struct pw_score *gate;  /* [L] function of which terms are sums; NULL: that of the backend, or no terms */
     /* The encoding's programs on the host, NULL where it has none; and the same on the backend. */
     struct pw_expr_code *code[PW_PE_TABLES], *there[PW_PE_TABLES];
 };
@@ -141,6 +151,7 @@ struct pw_tap {
     /* [L,T,3HD] [L,T,HD] [L,T,F], in place of a layer's activations; qkv is rotated at the end. */
     float *qkv, *z, *mlp;
     float *terms;                       /* [L,T,H], likewise */
+    float *walk;                        /* [L,T,pw_model_walk_columns], likewise */
     float *row_resid, *row_z, *row_mlp; /* on the host: [L+1,C] [L,HD] [L,F] of row `row` */
     int row;
     bool whole; /* as in struct pw_inspection, like the patches */
@@ -157,12 +168,15 @@ struct pw_replaced {
 
 /* The cache of a decoder: keys and values of every layer for the first T tokens; room for cap. */
 struct pw_cache {
-    float *mem;                   /* [L][layer] in the backend's own layout */
-    size_t layer;                 /* floats per layer */
-    float *terms;                 /* [L][cap,H] terms of the rows so far; NULL: the encoding has none */
-    float *slopes;                /* [L][cap,2H] slopes of the rows so far; NULL: the encoding has none */
-    const int *order;             /* [cap] 0, 1, 2, ... on the backend */
-    const int *pos;               /* [cap] position ids: order, or those of the encoding */
+    float *mem;    /* [L][layer] in the backend's own layout */
+    size_t layer;  /* floats per layer */
+    float *terms;  /* [L][cap,H] terms of the rows so far; NULL: the encoding has none */
+    float *slopes; /* [L][cap,2H] slopes of the rows so far; NULL: the encoding has none */
+    float *lost;   /* [L] sums of votes, with room for lost_rows rows; NULL: none */
+    int lost_rows;
+    float *walk;      /* [L] of each layer [cap,HD] projections, vectors, [cap,H] factors; NULL: no walk */
+    const int *order; /* [cap] 0, 1, 2, ... on the backend */
+    const int *pos;   /* [cap] position ids: order, or those of the encoding */
     const int *added[PW_PE_ADDS]; /* [cap] rows of the encoding's added tables */
     int cap, T;
 };
@@ -206,6 +220,8 @@ struct pw_model {
     int first_flight, n_flights;  /* ring buffer: index of the oldest, number in flight */
     struct pw_mat *gates;         /* [L] the projections of an encoding with terms; NULL: none */
     float *gate_pack;             /* of all gates, for both directions */
+    struct pw_mat *walks;         /* [L,3] the projections of a walk; NULL: none */
+    float *walk_pack;             /* of all of them, for both directions */
     struct pw_adamw rule;         /* of the staged steps */
     int trains;                   /* enum pw_trains: of the staged steps, or of the running one */
     uint64_t form;                /* identifies the operations of a pass, over all models: pw_model_formed */

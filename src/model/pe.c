@@ -10,7 +10,8 @@
 
 extern const struct pw_pe pw_pe_none, pw_pe_learned, pw_pe_sinusoidal, pw_pe_t5, pw_pe_alibi, pw_pe_rotary;
 extern const struct pw_pe pw_pe_clipped, pw_pe_shaw, pw_pe_fire, pw_pe_fox, pw_pe_inkling;
-extern const struct pw_pe pw_pe_grape, pw_pe_stickbreaking, pw_pe_cope, pw_pe_pope;
+extern const struct pw_pe pw_pe_grape, pw_pe_stickbreaking, pw_pe_cope, pw_pe_pope, pw_pe_selective,
+    pw_pe_path, pw_pe_wall;
 extern const struct pw_pe pw_pe_rspe, pw_pe_aspe, pw_pe_2dspe, pw_pe_dpe, pw_pe_ldpe, pw_pe_learned_reversed;
 
 /* clang-format off */
@@ -35,7 +36,10 @@ const struct pw_pe *const pw_pes[] = {
     &pw_pe_grape,
     &pw_pe_stickbreaking,
     &pw_pe_cope,
+    &pw_pe_selective,
     &pw_pe_pope,
+    &pw_pe_path,
+    &pw_pe_wall,
     NULL,
 };
 /* clang-format on */
@@ -57,6 +61,7 @@ enum pw_code pw_pe_check(const struct pw_pe_use_opts *use, const struct pw_confi
     if (use->pe->needs_mask && !cfg->causal)
         return pw_fail(err, PW_EUSER, "%s: causal=off: %s, so it needs causal=on", use->pe->name,
                        (use->pe->uses & PW_PE_SLOPES) != 0 ? "a later key would gain by its distance"
+                       : (use->pe->uses & PW_PE_WALK) != 0 ? "a query walks over earlier tokens"
                                                            : "it sums over earlier tokens");
     return use->pe->check != NULL ? use->pe->check(use->o.bytes, cfg, err) : PW_OK;
 }

@@ -37,13 +37,14 @@ enum pw_pe_use {
     PW_PE_GAIN = 32,    /* factor on each query */
     PW_PE_SCORE = 64,   /* function of each finished score */
     PW_PE_TERMS = 128,  /* terms of rows, whose difference is added to the score */
-    PW_PE_SCAN = 256,   /* a scan over the keys of a query */
+    PW_PE_SCAN = 256,   /* a scan of scores, over the keys of a query or the queries of a key */
     PW_PE_SLOPES = 512, /* slopes by distance that each query and key makes of its content */
     PW_PE_MIXES = 1024, /* bias by distance that the query mixes from a learned bank */
     PW_PE_POLAR = 2048, /* q and k in polar form, of which the position gives the angles */
+    PW_PE_WALK = 4096,  /* products of q and k by a walk over the keys */
     PW_PE_BIASES = PW_PE_BIAS | PW_PE_DENSE,
     /* these depend on tokens, so no table has them */
-    PW_PE_CONTENT = PW_PE_TERMS | PW_PE_SLOPES | PW_PE_SCAN | PW_PE_MIXES | PW_PE_POLAR,
+    PW_PE_CONTENT = PW_PE_TERMS | PW_PE_SLOPES | PW_PE_SCAN | PW_PE_MIXES | PW_PE_POLAR | PW_PE_WALK,
 };
 
 /* Tables that an encoding can compute on the backend from learned parameters. */
@@ -92,13 +93,20 @@ struct pw_pe_tables {
 
 /* A learned tensor "pe.NAME" of an encoding with arithmetic of its own; rows 0: a vector. Initial values are
  * normal with standard deviation std; if std is 0, all are value. */
-enum { PW_PE_PARAMS = 24 }; /* most of one encoding */
+enum { PW_PE_PARAMS = 26 }; /* most of one encoding */
 struct pw_pe_param {
     const char *name;
     int rows, cols;
     float std, value;
     bool decay; /* AdamW's weight decay applies */
     int layers; /* > 0: one such tensor for each layer, one after the other */
+};
+
+/* How a walk's rows are made of a layer's normed input. */
+struct pw_pe_walk {
+    enum pw_walk_kind kind;
+    int rank; /* of the product of two matrices that gives the vectors; 0: one matrix */
+    int taps; /* rows that its convolution reads; 0: none */
 };
 
 /* The arguments of such arithmetic: P positions, on a backend. */
@@ -203,15 +211,18 @@ struct pw_pe {
      * computes table x->which, its parts one after the other, from param, which holds the parameters one
      * after the other. fill_bwd adds to d_param; it overwrites d_table, the gradients of the L layers one
      * after the other, or of ADDED the one gradient. All arrays are in the backend's memory; any worker can
-     * call. NULL: not such an encoding. With TERMS, MIXES, SLOPES, SCAN and POLAR fill is NULL, and params
-     * has what the member for them says; with POLAR it is the phases [L,H,D]. */
+     * call. NULL: not such an encoding. With TERMS, MIXES, SLOPES, SCAN, WALK and POLAR params has what the
+     * member for them says, and fill is NULL without a use in `computed`; with POLAR it is the phases
+     * [L,H,D]. */
     unsigned computed;
     int (*params)(const void *opts, const struct pw_config *cfg, struct pw_pe_param *out);
     void (*fill)(const struct pw_pe_pass *x, float *table, const float *param);
     void (*fill_bwd)(const struct pw_pe_pass *x, float *d_param, float *d_table, const float *param);
-    /* TERMS: what becomes of a projection of each layer's normed input, the one that q, k and v read. Its
-     * weight [L,H,C] and bias [L,H] are the only two parameters of params. Not with SCORE. */
-    enum pw_terms terms;
+    /* TERMS: writes the function of each layer, [L], of which the terms are sums (terms_fwd); NULL: ln
+     * sigmoid. It takes a projection of each layer's normed input, the one that q, k and v read. The weight
+     * [L,H,C] and bias [L,H] of the projection are the last two parameters of params. Not with SCORE. */
+    void (*gate)(const void *opts, const struct pw_config *cfg, double from, double step,
+                 struct pw_score *out);
     /* MIXES: the number M of functions of the distance in the bank, which has `reach` distances. The only two
      * parameters of params are the weight [L,H*M,C] of a projection of each layer's normed input, which makes
      * the query's weights, and the bank [L,M,reach]. */
@@ -225,6 +236,10 @@ struct pw_pe {
      * and the only parameter of params is the table [L,D,n]. */
     enum pw_scan_kind scan;
     int (*scan_rows)(const void *opts);
+    /* WALK: how its rows are made. params has in this order, each once for each layer: [rank,C] and
+     * [HD,rank], or [HD,C] if rank is 0; the bias [HD] if SCALE; the convolution [HD,taps] if taps > 0; and
+     * if REFLECT the factor's [H,C] and [H]. Not with other uses that act on scores. */
+    struct pw_pe_walk (*walk)(const void *opts, const struct pw_config *cfg);
     /* Makes the program that fill and fill_bwd pass to the backend for a table (kernels/expr_code.h); the
      * caller frees it. NULL: there is none. */
     enum pw_code (*code)(const void *opts, const struct pw_config *cfg, enum pw_pe_table which,

@@ -7,10 +7,12 @@
 #define PW_MODEL_READS_H
 #include "model/model_int.h"
 
-/* The scan of layer l, if the encoding has one. */
-static inline struct pw_scan pw_scan_of(const struct pw_model *m, int l)
+/* The scan of layer l, if the encoding has one. cache: NULL, or that of the sequence in decoding. */
+static inline struct pw_scan pw_scan_of(const struct pw_model *m, int l, const struct pw_cache *cache)
 {
     struct pw_scan s = {.kind = m->pe.pe->scan};
+    if (cache != NULL && cache->lost != NULL)
+        s.lost = cache->lost + (size_t)l * pw_lost_at(cache->lost_rows);
     if (s.kind == PW_SCAN_CONTEXT) {
         s.n = m->pe.pe->scan_rows(m->pe.o.bytes);
         s.rows = m->p + m->lay.pe + (size_t)l * (size_t)m->cfg.head_width * (size_t)s.n;
@@ -72,5 +74,33 @@ const struct pw_made *pw_polar_content(struct pw_model *m, struct pw_ctx *c, str
 /* Adds to the slot the gradient of layer l's phases, and sets q and k of w->d_qkv from w->d_wide. */
 void pw_polar_backward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_slot *to,
                        int l, const int *pos, int R);
+
+/* ---- walks.c: the rows of an encoding with a walk; without, nothing happens. */
+static inline bool pw_walks(const struct pw_model *m)
+{
+    return (m->pe.pe->uses & PW_PE_WALK) != 0;
+}
+/* Allocates the packs of the projections; the fini frees them. bytes: how much they take. */
+enum pw_code pw_walks_init(struct pw_model *m, struct pw_err *err);
+void pw_walks_fini(struct pw_model *m);
+size_t pw_walks_bytes(const struct pw_model *m);
+/* Prepares the packs from the parameters. */
+void pw_walks_prepare(struct pw_model *m);
+/* Sets the places of a walk's arrays for R rows; take returns room for n floats. */
+void pw_walks_carve(const struct pw_model *m, struct pw_walk_acts *a, size_t R,
+                    float *(*take)(void *arg, size_t n), void *arg);
+/* Floats that a decoder keeps of a row. */
+size_t pw_walk_row(const struct pw_model *m);
+/* Computes the vectors and factors of layer l's R rows from a->n1, and sets *walk and attn->walk. With a
+ * cache they are kept there. */
+void pw_walks_forward(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, int l, struct pw_attn *attn,
+                      struct pw_walk *walk, const struct pw_seqs *seqs, const struct pw_cache *cache, int R);
+/* Sets *walk and attn->walk for the backward pass of attention in layer l. */
+void pw_walks_attend(const struct pw_model *m, const struct pw_work *w, int l, struct pw_attn *attn,
+                     struct pw_walk *walk);
+/* Adds to the slot the gradients of layer l's parameters, and to dx [R,C] that of their input, from what
+ * attention's backward pass has written. */
+void pw_walks_backward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_slot *to,
+                       int l, const struct pw_seqs *seqs, float *dx, int R);
 
 #endif

@@ -183,21 +183,31 @@ static bool set_turns(struct pw_model *m, const struct pw_pe_tables *host)
     return t->turn != NULL;
 }
 
-/* Sends the function of scores of each layer. Returns false if out of memory. */
-static bool send_score(struct pw_model *m, const struct pw_pe_tables *host)
+/* Sends the function of each layer, as `write` of the encoding writes it. Returns NULL if out of memory. */
+static struct pw_score *send_functions(struct pw_model *m, const struct pw_pe_tables *host,
+                                       void (*write)(const void *opts, const struct pw_config *cfg,
+                                                     double from, double step, struct pw_score *out))
+{
+    struct pw_score *there = NULL, *f = calloc((size_t)m->cfg.layers, sizeof *f);
+
+    if (f == NULL)
+        return NULL;
+    write(m->pe.o.bytes, &m->cfg, host->from, host->step, f);
+    there = send(m, f, (size_t)m->cfg.layers * sizeof *f);
+    free(f);
+    return there;
+}
+
+static bool send_all_functions(struct pw_model *m, const struct pw_pe_tables *host)
 {
     const struct pw_pe *pe = m->pe.pe;
-    size_t bytes = (size_t)m->cfg.layers * sizeof(struct pw_score);
+    bool gates = pe->uses & PW_PE_TERMS && pe->gate != NULL;
 
-    if (!(pe->uses & PW_PE_SCORE))
-        return true;
-    struct pw_score *score = calloc((size_t)m->cfg.layers, sizeof *score);
-    if (score == NULL)
-        return false;
-    pe->score(m->pe.o.bytes, &m->cfg, host->from, host->step, score);
-    m->tables.score = send(m, score, bytes);
-    free(score);
-    return m->tables.score != NULL;
+    if (pe->uses & PW_PE_SCORE)
+        m->tables.score = send_functions(m, host, pe->score);
+    if (gates)
+        m->tables.gate = send_functions(m, host, pe->gate);
+    return (!(pe->uses & PW_PE_SCORE) || m->tables.score != NULL) && (!gates || m->tables.gate != NULL);
 }
 
 static bool send_all(struct pw_model *m, const struct pw_pe_tables *host)
@@ -243,7 +253,7 @@ static bool send_all(struct pw_model *m, const struct pw_pe_tables *host)
            (!(pe->uses & PW_PE_ROTATION) || (t->cosine != NULL && t->sine != NULL)) &&
            (!(pe->uses & PW_PE_BIASES) || t->bias != NULL) &&
            (!(pe->uses & PW_PE_BIAS) || pe->index == NULL || t->index != NULL) && set_turns(m, host) &&
-           send_score(m, host);
+           send_all_functions(m, host);
 }
 
 size_t pw_bias_of_head(const struct pw_model *m, int positions)
@@ -315,6 +325,7 @@ void pw_tables_fini(struct pw_model *m)
     m->ops->free(m->be, m->tables.gain);
     m->ops->free(m->be, m->tables.index);
     m->ops->free(m->be, m->tables.score);
+    m->ops->free(m->be, m->tables.gate);
     pw_tables_free_codes(m);
     free(m->tables.turn);
     m->tables = (struct pw_tables){0};

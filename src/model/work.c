@@ -22,6 +22,11 @@ static float *carve(struct carver *c, size_t n)
     return part;
 }
 
+static float *take(void *arg, size_t n)
+{
+    return carve(arg, n);
+}
+
 /* The two blocks of a worker, and the bytes per entry of the second one. */
 struct blocks {
     struct carver acts, operands;
@@ -52,6 +57,7 @@ static void carve_layer(struct blocks *b, struct pw_acts *a, const struct pw_mod
     a->slopes = pw_has_slopes(m) ? carve(c, R * 2 * cfg->heads) : NULL;
     a->wide = pw_is_polar(m) ? carve(c, R * 4 * HD) : NULL;
     a->flat = pw_is_polar(m) && !train ? carve(c, R * 2 * HD) : NULL;
+    pw_walks_carve(m, &a->walk, R, take, c);
     a->z = carve(c, R * HD);
     a->save = save > 0 ? carve(c, save) : NULL;
     a->mid = carve(c, R * C);
@@ -110,9 +116,10 @@ static struct blocks carve_all(const struct pw_model *m, struct pw_work *w, bool
         w->d_terms = terms ? carve(c, R * cfg->heads) : NULL;
         size_t gate = (size_t)pw_gate_columns(m);
         w->d_gate = gate > 0 ? carve(c, R * gate) : NULL;
-        w->d_gated = gate > 0 ? carve(c, R * C) : NULL;
+        w->d_gated = gate > 0 || pw_walks(m) ? carve(c, R * C) : NULL;
         w->d_slopes = pw_has_slopes(m) ? carve(c, R * 2 * cfg->heads) : NULL;
         w->d_wide = pw_is_polar(m) ? carve(c, R * 4 * HD) : NULL;
+        pw_walks_carve(m, &w->d_walk, R, take, c);
         w->low_x = cfg->adapter > 0 ? carve(c, R * cfg->adapter) : NULL;
         w->low_dy = cfg->adapter > 0 ? carve(c, R * cfg->adapter) : NULL;
     }

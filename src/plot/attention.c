@@ -12,8 +12,11 @@ const char *pw_att_view_name(const struct pw_ev_attention *a, int view)
         [PW_VIEW_CC] = "content to content",        [PW_VIEW_CP] = "content to position",
         [PW_VIEW_PC] = "position to content",       [PW_VIEW_PP] = "position to position",
         [PW_VIEW_GATE] = "gate, ln of what is kept"};
+    bool reflects = pw_att_reflects(a);
     if (a->rotates && view == PW_VIEW_CONTENT)
-        return "content, unrotated";
+        return reflects ? "content, unreflected" : "content, unrotated";
+    if (view == PW_VIEW_BIAS && pw_att_shows_gates(a, view))
+        return reflects ? "content by reflections" : "what fading takes";
     if (a->rotates && view == PW_VIEW_BIAS)
         return "content by rotation";
     return names[view];
@@ -74,9 +77,24 @@ const uint16_t *pw_att_matrix(const struct pw_ev_attention *a, int view)
                                                         : NULL;
 }
 
+bool pw_att_loses(const struct pw_ev_attention *a)
+{
+    return a->gates && a->gate != NULL && a->gate_values == NULL;
+}
+
 float pw_att_gate(const struct pw_ev_attention *a, int layer, int head, int t)
 {
     return a->gate_values != NULL && layer == a->layer ? a->gate_values[(size_t)head * a->T + t] : NAN;
+}
+
+bool pw_att_reflects(const struct pw_ev_attention *a)
+{
+    return a->rotates && !a->gates && a->gate_values != NULL;
+}
+
+bool pw_att_shows_gates(const struct pw_ev_attention *a, int view)
+{
+    return view == (a->gates ? PW_VIEW_GATE : PW_VIEW_BIAS) && a->gate_values != NULL;
 }
 
 int pw_att_n_scores(const struct pw_ev_attention *a)

@@ -23,6 +23,13 @@ const char *pw_att_view_name(const struct pw_ev_attention *a, int view);
 /* Returns the share of the earlier tokens that a head keeps at token t, 0..1; NaN: the event does not have
  * it. */
 float pw_att_gate(const struct pw_ev_attention *a, int layer, int head, int t);
+/* Returns true if votes of tokens take something from each score (selection): then the gate of a pair is
+ * minus what it has lost, and tokens have no gates of their own. */
+bool pw_att_loses(const struct pw_ev_attention *a);
+/* Are these numbers factors of reflections, 0..2? Otherwise they are shares, 0..1. */
+bool pw_att_reflects(const struct pw_ev_attention *a);
+/* Does this view show them below the map? */
+bool pw_att_shows_gates(const struct pw_ev_attention *a, int view);
 /* Returns the label of token t. */
 const char *pw_att_label(const struct pw_ev_attention *a, int t);
 

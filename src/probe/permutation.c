@@ -16,7 +16,8 @@
 #include "probe/own.h"
 
 /* NOTHING: float32 rounding of 0. SOMETHING: far below the usual effect of the order, 0.3 and more. A_LITTLE:
- * the same of a bias that tokens mix, which begins near 0; in an untrained model its effect is 1e-3. */
+ * the same of a bias that tokens mix, which begins near 0, and of gates that begin near 1; in an untrained
+ * model their effect is 1e-3 and 5e-4. */
 #define NOTHING   1e-5
 #define SOMETHING 1e-3
 #define A_LITTLE  1e-4
@@ -70,7 +71,7 @@ static enum pw_code begin_permutation(struct pw_probing_at *p, struct pw_err *er
     enum pw_code code = pw_draw_length(&T, p, subject, o->length, 0, err);
     const struct pw_pe *pe = pw_model_pe(subject->model)->pe;
     s->masked = pe->needs_mask;
-    s->threshold = pe->uses & PW_PE_MIXES ? A_LITTLE : SOMETHING;
+    s->threshold = pe->uses & (PW_PE_MIXES | PW_PE_WALK) ? A_LITTLE : SOMETHING;
     s->starts_at_zero = starts_at_zero(pw_model_pe(subject->model), pw_model_config(subject->model));
     s->models = DEPTHS * (pe->uses == 0 ? 2 : s->masked ? 3 : 4);
     s->e = pw_alloc((size_t)s->models, sizeof *s->e);
@@ -184,10 +185,10 @@ static void claims(const struct state *s, struct pw_finding *f, const char *pe)
                           pe);
     else if (s->masked)
         pw_finding_claim(
-            f, pw_claim_holds(wired[0].last > SOMETHING),
+            f, pw_claim_holds(wired[0].last > s->threshold),
             "with an encoding that needs the mask, the last token of one causal layer isn't blind "
             "to order (a check that the encoding takes effect)",
-            "%s: mean error %.2f (threshold %g)", pe, wired[0].last, SOMETHING);
+            "%s: mean error %.2g (threshold %g)", pe, wired[0].last, s->threshold);
     else if (s->models > 2 * DEPTHS)
         pw_finding_claim(f, pw_claim_holds(least_wired > s->threshold),
                          "with an encoding, attention without a mask isn't blind to order either (a check "

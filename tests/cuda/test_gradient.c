@@ -24,6 +24,7 @@ static const struct {
     {SMALL " dropout=0.2 tied=on", "t5"},
     {SMALL " dropout=0.2", "shaw distance=3"},
     {SMALL " dropout=0.2 tied=on norm_at=ff", "fox open=2"},
+    {SMALL, "expr 'gate = -exp(g / 2) * (h + 1); bias = -0.1 * d'"},
     {SMALL " dropout=0.2", "grape gate=key omega=0.5"},
     {SMALL " dropout=0.2 tied=on", "stickbreaking"},
     {SMALL " dropout=0.2 norm_at=ff", "cope npos=4"},

@@ -200,7 +200,7 @@ static void test_refused(void **state)
     expect_refused(&t, &less, PW_PE_MIXES, 1); /* inkling */
     less = *t.ops;
     less.scans = false;
-    expect_refused(&t, &less, PW_PE_SCAN, 2); /* stickbreaking, cope */
+    expect_refused(&t, &less, PW_PE_SCAN, 3); /* stickbreaking, cope, selective */
     less = *t.ops;
     less.polar_fwd = NULL;
     expect_refused(&t, &less, PW_PE_POLAR, 1); /* pope */

@@ -61,7 +61,13 @@ CASES = {
     "inkling_both": ("inkling reach=5 mixes=4 alpha=0", dict(causal="off", tied="on")),
     "cope": ("cope npos=4", {}),
     "cope_gelu": ("cope npos=13", dict(norm="layernorm", act="gelu", bias="on", heads=4, tied="on")),
+    "selective": ("selective", {}),
+    "selective_gelu": ("selective", dict(norm="layernorm", act="gelu", bias="on", heads=4, tied="on")),
     "pope": ("pope base=100", {}),
+    "path": ("path rank=3", {}),
+    "path_gelu": ("path rank=8 conv=0", dict(norm="layernorm", act="gelu", bias="on", heads=4, tied="on")),
+    "wall": ("wall", {}),
+    "wall_gelu": ("wall open=0", dict(norm="layernorm", act="gelu", bias="on", heads=4, tied="on")),
     "pope_both": ("pope", dict(norm="layernorm", act="gelu", bias="on", heads=4, causal="off")),
 }
 
@@ -123,6 +129,14 @@ def stick(scores):
     log_beta = F.logsigmoid(-scores).masked_fill(later, 0)
     att = (log_z + log_beta @ torch.ones(T, T, dtype=scores.dtype).tril(-1)).exp()
     return att + torch.diag_embed(1 - att.sum(-1))
+
+
+def selected(scores):
+    """Leviathan et al. 2024: scores [H,T,T] minus what head 0 of the earlier tokens votes away."""
+    T = scores.shape[-1]
+    votes = F.relu(scores[0]).masked_fill(torch.ones(T, T).triu(0).bool(), 0)
+    votes = torch.cat((torch.zeros(T, 1, dtype=scores.dtype), votes[:, 1:]), 1)
+    return scores - (torch.ones(T, T, dtype=scores.dtype).tril(-1) @ votes)
 
 
 def contextual(query, attn_logits, pos_emb):
@@ -203,6 +217,17 @@ class Model:
             self.add("pe.pos_emb", o["layers"], D, int(self.pe_options["npos"]))
         if self.pe == "pope":
             self.add("pe.learned_bias", o["layers"], H, D)
+        if self.pe == "path":
+            rank, taps = int(self.pe_options["rank"]), int(self.pe_options.get("conv", 3))
+            self.add("pe.w_proj.0.weight", o["layers"], rank, C)
+            self.add("pe.w_proj.1.weight", o["layers"], H * D, rank)
+            if taps > 0:
+                self.add("pe.w_conv1d.weight", o["layers"], H * D, taps)
+            self.add("pe.bt_proj.weight", o["layers"], H, C)
+            self.add("pe.bt_proj.bias", o["layers"], H)
+        if self.pe == "wall":
+            self.add("pe.g_proj.weight", o["layers"], H * D, C)
+            self.add("pe.g_proj.bias", o["layers"], H * D)
         if self.pe == "fire":
             hidden = int(self.pe_options["hidden"])
             for name, *shape in ("c", 1), ("L_multiplier", 1), ("mlp.0.weight", hidden, 1), ("mlp.0.bias", hidden), \
@@ -282,6 +307,27 @@ class Model:
             part = part * cos + torch.cat((-b, a), -1) * sin
         return torch.cat((part, rest), -1)
 
+    def walked(self, q, k, n, i, T):  # [H,T,T] products of q and k
+        if self.pe == "wall":  # WallAttention of flash-linear-attention: exp(P_i - P_j) for each channel
+            weight, b = (self.p[f"pe.g_proj.{part}"][i] for part in ("weight", "bias"))
+            kept = F.logsigmoid(F.linear(n, weight, b)).cumsum(0).view(T, -1, self.D).transpose(0, 1)
+            return torch.einsum("hid,hjd,hijd->hij", q, k, (kept[:, :, None] - kept[:, None]).clamp(max=0).exp())
+        # PaTHAttention of flash-linear-attention, as it decodes: each token reflects all keys before it
+        p = {name: x[i] for name, x in self.p.items() if name.startswith("pe.")}
+        w = F.linear(F.linear(n, p["pe.w_proj.0.weight"]), p["pe.w_proj.1.weight"])
+        if "pe.w_conv1d.weight" in p:
+            taps = p["pe.w_conv1d.weight"][:, None]
+            w = F.silu(F.conv1d(w.T[None], taps, padding=taps.shape[-1] - 1, groups=len(taps))[0, :, :T].T)
+        w = w.view(T, -1, self.D)
+        w = w * torch.rsqrt(w.pow(2).sum(-1, keepdim=True) + 1e-6)
+        beta = 2 * F.linear(n, p["pe.bt_proj.weight"], p["pe.bt_proj.bias"]).sigmoid()
+        past, rows = k[:, :0], []
+        for t in range(T):
+            along = beta[t][:, None, None] * (past * w[t][:, None]).sum(-1, keepdim=True)
+            past = torch.cat((past - along * w[t][:, None], k[:, t:t + 1]), 1)
+            rows.append(F.pad((past @ q[:, t][..., None])[..., 0], (0, T - t - 1)))
+        return torch.stack(rows, 1)
+
     def mixed(self, scores, n, i, T):  # transformers 5, InklingRelativeLogits and InklingAttention
         weight, bank = self.p["pe.r_proj.weight"][i], self.p["pe.rel_logits_proj.proj"][i]
         mixes, reach = bank.shape
@@ -355,7 +401,10 @@ class Model:
             if o["qk_norm"] == "head":
                 q, k = (self.rms(y, self.p[f"layers.{i}.attn.{c}_norm.weight"]) for c, y in (("q", q), ("k", k)))
             k, v = (y.repeat_interleave(H // self.K, 0) for y in (k, v))
-            scores = self.rotate(q, i) @ self.rotate(k, i, -1).transpose(1, 2)
+            if self.pe in ("path", "wall"):
+                scores = self.walked(q, k, n, i, T)
+            else:
+                scores = self.rotate(q, i) @ self.rotate(k, i, -1).transpose(1, 2)
             if self.pe == "shaw":
                 scores = scores + torch.einsum("htd,tjd->htj", q, self.keys(i, T))
             scores = scores * (o["score_scale"] or (D ** -0.5 if o["scale"] == "on" else 1)) + self.bias(T)
@@ -374,6 +423,8 @@ class Model:
                 scores = scores.masked_fill(torch.ones(T, T).triu(1).bool(), -math.inf)
             if self.pe == "cope":
                 scores = scores + contextual(q, scores, self.p["pe.pos_emb"][i])
+            if self.pe == "selective":
+                scores = selected(scores)
             weights = stick(scores) if self.pe == "stickbreaking" else scores.softmax(-1)
             z = (weights @ v).transpose(0, 1).reshape(T, H * D)
             mid = x + self.norm(f"layers.{i}.norm1_post", self.linear(f"layers.{i}.attn.o", z))
@@ -396,7 +447,8 @@ def train(model, sequences):
         x.requires_grad_(not frozen or "adapter" in name or name.startswith("pe."))
     trained = {name: x for name, x in model.p.items() if x.requires_grad}
     def is_decayed(name, x):
-        return x.dim() >= 2 and name not in ("pe.bias", "pe.fgate_proj.bias", "pe.omega", "pe.rel_logits_proj.proj")
+        return x.dim() >= 2 and name not in ("pe.bias", "pe.fgate_proj.bias", "pe.omega", "pe.rel_logits_proj.proj",
+                                            "pe.bt_proj.bias", "pe.g_proj.bias")
 
     decayed = [x for name, x in trained.items() if is_decayed(name, x)]
     plain = [x for name, x in trained.items() if not is_decayed(name, x)]

@@ -58,6 +58,37 @@ static void test_terms(void **state)
     bench_close(&b);
 }
 
+/* The content of a walk is the plain product, which the own key has; each token has a factor or a mean gate.
+ */
+static void test_walks(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_open(&b, 1, false);
+    bench_must(&b, "task sort lengths=2..8; race path,wall(open=1); train 20; prompt sort 3 1 2");
+    bench_must(&b, "inspect layer=1 head=1");
+    const struct pw_ev_attention *a = &b.s->attention;
+    for (int arm = 1; arm <= 2; arm++) {
+        assert_true(a->rotates == (arm == 1) && a->biases == (arm == 2) && !a->gates);
+        assert_non_null(a->gate_values);
+        float most = 0.0f;
+        for (int i = 0; i < a->heads * a->T; i++) {
+            assert_true(a->gate_values[i] > 0.0f && a->gate_values[i] < (arm == 1 ? 2.0f : 1.0f));
+            most = fmaxf(most, a->gate_values[i]);
+        }
+        assert_true(arm == 1 ? most > 0.9f : most > 0.6f); /* they start at 1 and sigmoid(1) */
+        for (int q = 0; q < a->T; q++) {
+            assert_true(fabsf(at(a->bias, a, q, q)) < 1e-5f);
+            for (int k = 0; k < q; k++)
+                assert_true(fabsf(at(a->score, a, q, k) - at(a->content, a, q, k) - at(a->bias, a, q, k)) <
+                            2e-2f);
+        }
+        if (arm == 1)
+            bench_must(&b, "arm 2; prompt sort 3 1 2; inspect layer=0 head=1");
+    }
+    bench_close(&b);
+}
+
 /* Contextual positions are sums of gates on the content; the rest of a stick completes each row. */
 static void test_scans(void **state)
 {
@@ -91,6 +122,38 @@ static void test_scans(void **state)
     bench_run(&b, "export table x.npz");
     assert_string_equal(b.error, "export table: stickbreaking has a scan over the keys, which an .npz file "
                                  "can't hold: allowed is .json");
+    bench_close(&b);
+}
+
+/* What votes take from the scores is the gate: the votes are the positive scores of head 0 before it. */
+static void test_selection(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_open(&b, 1, false);
+    bench_must(&b,
+               "task sort lengths=2..8; pe selective; train 20; prompt sort 3 1 2; inspect layer=1 head=0");
+    const struct pw_ev_attention *a = &b.s->attention;
+    enum { MOST = 64 };
+    double lost[MOST] = {0}, most = 0;
+    assert_true(a->gates && !a->biases && !a->rotates && a->gate_values == NULL && a->T < MOST);
+    for (int q = 0; q < a->T; q++)
+        for (int k = 0; k <= q; k++) {
+            double content = (double)at(a->content, a, q, k);
+            assert_true(fabs((double)at(a->gate, a, q, k) + lost[k]) < 5e-3 * (1 + lost[k]));
+            assert_true(at(a->bias, a, q, k) == 0);
+            lost[k] += k > 0 && k < q ? fmax(content, 0) : 0;
+            most = fmax(most, lost[k]);
+        }
+    assert_true(most > 0.01);
+    bench_must(&b, "inspect head=1 view=gate");
+    for (int k = 0; k < a->T - 1; k++)
+        assert_true(at(a->gate, a, a->T - 1, k) <= 0 && at(a->gate, a, 2, k) == 0);
+    bench_must(&b, "table");
+    assert_string_equal(b.s->arms[0].table.order, "votes of tokens, which hide keys from later ones");
+    bench_run(&b, "export table x.npz");
+    assert_string_equal(b.error, "export table: selective has votes of the tokens, which an .npz file can't "
+                                 "hold: allowed is .json");
     bench_close(&b);
 }
 
@@ -368,6 +431,7 @@ int main(void)
         cmocka_unit_test(test_gates),       cmocka_unit_test(test_mixed_bias),
         cmocka_unit_test(test_gold),        cmocka_unit_test(test_pooled),
         cmocka_unit_test(test_known_heads), cmocka_unit_test(test_scans),
+        cmocka_unit_test(test_selection),   cmocka_unit_test(test_walks),
         cmocka_unit_test(test_moves),       cmocka_unit_test(test_kept_while_training),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,6 +67,9 @@ const struct ref_digest ref_digests[] = {
     {"cope", PLAIN, {0xed5d4372180a806f, 0xc30eafc242ba9169}},
     {"cope npos=4", TIED, {0xc70e494f7b8762b2, 0x985f496a457325b4}},
     {"cope npos=3", ODD, {0xec3305a985e565bd, 0x065e24566757057f}},
+    {"selective", PLAIN, {0x3f2431d853ea6460, 0xf4525975a3e7eeaa}},
+    {"selective", TIED, {0x30c163d53bb782b9, 0x72eacbf2a2361208}},
+    {"selective", ODD, {0x5d2796285ed4e377, 0x38da7c1672d94284}},
     {"stickbreaking", PLAIN, {0x8d8e8df5d4aabfb3, 0x30b97a9ea44c9f85}},
     {"stickbreaking", TIED, {0x10b266b7d2c543cc, 0x9b900da71e63769b}},
     {"stickbreaking", ODD, {0xf305b727d50f42de, 0x698c00e50c90f437}},
@@ -74,6 +77,12 @@ const struct ref_digest ref_digests[] = {
     {"pope base=100", TIED, {0x07bc0e2f1f13cd48, 0x7d3ad416b1f01609}},
     {"pope", ODD, {0xdecebc564ac54e13, 0x6586d9b9a8399fcc}},
     {"pope", OPEN, {0x4b5aff0309c76cd1, 0x9113237ddcf27961}},
+    {"path", PLAIN, {0xfa1e927b37030317, 0x150d109c1365f397}},
+    {"path rank=5 conv=0", TIED, {0x8560cf8a9da4c003, 0x2c5dc2edb270194c}},
+    {"path", ODD, {0x4ec3ce23fdd5efc7, 0x5a536c3611c62607}},
+    {"wall", PLAIN, {0xc40426a86022e7a7, 0xd0ecee5e557dbba6}},
+    {"wall open=1", TIED, {0xc996e8d46521fe0d, 0xbca2ecb2b2fac187}},
+    {"wall", ODD, {0xaa874534e098bcee, 0x28dcb4d53bf6b6e1}},
     {NULL, NULL, {0, 0}},
 };
 

@@ -67,7 +67,23 @@ static double clipped_angles(int l, int pos, int pair, int width)
     return place(pos) * pow(10000, -2.0 * pair / width);
 }
 
+/* Gates of both signs, and gates that only forget. */
+static double waves(int l, int h, double g)
+{
+    return l - h * sin(g);
+}
+
+static double forgets(int l, int h, double g)
+{
+    return -exp(g / 2) * (l + 1) / (h + 1);
+}
+
 const struct ref_fixed_case ref_fixed_cases[] = {
+    {"expr 'gate = l - h * sin(g)'", false, {.gate = waves}},
+    {"expr 'gate = -exp(g / 2) * (l + 1) / (h + 1); mask = d < 3 || j < 2; angle = l % 2 == 1 ? 0 : i * "
+     "10000 ** (-2 * p / D)'",
+     false,
+     {.gate = forgets, .bias = sinks, .angle = hybrid}},
     {"expr 'angle = l % 2 == 1 ? 0 : i * 10000 ** (-2 * p / D)'", true, {.angle = hybrid}},
     {"expr 'bias = -0.25 * (h + 1) * (l + 1) * abs(d); mask = abs(d) < 2 + 3 * l'", true, {.bias = windows}},
     {"expr 'mask = d < 3 || j < 2'", false, {.bias = sinks}},

@@ -1,5 +1,6 @@
-/* ref_fixed.h - formulas without learned parameters, each with the same functions written in C. Tests compare
- * models with these formulas with ref_model.c, which calls the functions. */
+/* ref_fixed.h - formulas without learned parameters but the projection of a gate, each with the same
+ * functions written in C. Tests compare models with these formulas with ref_model.c, which calls the
+ * functions. */
 #ifndef PW_REF_FIXED_H
 #define PW_REF_FIXED_H
 #include <stdbool.h>
@@ -9,6 +10,7 @@ struct ref_fixed {
     double (*angle)(int l, int pos, int pair, int width); /* of the pair (pair, pair + width / 2) of a head */
     double (*scale)(int l, int h, int query);             /* factor on q.k */
     double (*bias)(int l, int h, int query, int key);     /* -inf: the query does not see the key */
+    double (*gate)(int l, int h, double g);               /* of a token's projection; NULL: ln sigmoid */
 };
 
 struct ref_fixed_case {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "ref_walk.h"
 
 /* Pointers to all tensors, found once per pass: finite differences take thousands of passes. */
 struct layer {
@@ -19,10 +20,12 @@ struct layer {
 };
 
 struct view {
+    const struct ref_model *whole;
     const struct pw_config *cfg;
     const double *embed, *head, *norm, *norm_bias, *pe, *embed_norm, *embed_norm_bias, *head_bias;
     bool capped; /* a formula whose scores go through this file's capped() */
-    /* The formula of test_gradient.c whose embed, angle, gain and scale have learned parameters; NULL. */
+    /* The formula of test_gradient.c whose embed, angle, gain and scale have learned parameters, beside a
+     * gate -exp(g / 2); NULL. */
     const double *wave, *turn, *grow, *sharp;
     const double *mix, *bank; /* of all layers; NULL: no mix */
     int mixes, reach;
@@ -92,8 +95,10 @@ static double option(const char *text, const char *key)
 
 static struct view look(const struct ref_model *r)
 {
-    struct view v = {
-        .cfg = r->cfg, .embed = ref_tensor(r, "embed.weight"), .norm = ref_tensor(r, "norm.weight")};
+    struct view v = {.whole = r,
+                     .cfg = r->cfg,
+                     .embed = ref_tensor(r, "embed.weight"),
+                     .norm = ref_tensor(r, "norm.weight")};
     const double *none; /* norms of heads have no biases */
     v.rate = r->training ? r->cfg->dropout : 0;
     v.key = r->key;
@@ -432,6 +437,21 @@ static double contextual(const struct view *r, double *p, const double *q, int l
     return top;
 }
 
+/* Subtracts from the scores p [i+1] the sums of votes, lost [i+1], and writes those of the next query to
+ * next. votes: p are the scores of head 0. Returns the largest. */
+static double select_keys(double *p, const double *lost, double *next, bool votes, int i)
+{
+    double top = -INFINITY;
+
+    for (int j = 0; j <= i; j++) {
+        if (votes)
+            next[j] = lost[j] + (j > 0 && j < i ? fmax(p[j], 0) : 0);
+        p[j] -= lost[j];
+        top = fmax(top, p[j]);
+    }
+    return top;
+}
+
 /* The product of two vectors in a plane, which have the polar coordinates of entry d of q and k. */
 static double polar(const struct view *r, double q, double k, int l, int h, int d, int query, int key)
 {
@@ -443,6 +463,14 @@ static double polar(const struct view *r, double q, double k, int l, int h, int 
     return softplus(q) * softplus(k) * (cos(i) * cos(j + phase) + sin(i) * sin(j + phase));
 }
 
+/* The part of a token in the sums of its head. */
+static double gate_of(const struct view *r, int l, int h, double g)
+{
+    if (r->fixed != NULL && r->fixed->gate != NULL)
+        return r->fixed->gate(l, h, g);
+    return r->wave != NULL ? -exp(g / 2) : -log(1 + exp(-g));
+}
+
 /* z [T,HD] from normed inputs n [T,C]. */
 static void attention(const struct view *r, double *z, const double *n, const struct layer *y, const int *pos,
                       int T, int first)
@@ -451,10 +479,12 @@ static void attention(const struct view *r, double *z, const double *n, const st
     int C = cfg->width, H = cfg->heads, D = cfg->head_width, HD = H * D;
     int K = cfg->kv_heads > 0 ? cfg->kv_heads : H, KD = K * D;
     double *q = room(T, HD), *k = room(T, KD), *v = room(T, KD), *p = room(1, T);
-    double *kept = room(T, H); /* running sums of the gates' logarithms */
+    double *kept = room(T, H); /* running sums of the gates */
     int M = r->mix != NULL ? r->mixes : 0;
     double *mix = room(T, H * M + 1); /* weights of the mix */
     double *slope_q = room(T, H), *slope_k = room(T, H);
+    double *lost = room(T + 1, T); /* sums of votes by query and key */
+    struct ref_walk walk = ref_walk_make(r->whole, y->number, n, T);
 
     double scale = cfg->score_scale > 0 ? (double)cfg->score_scale : cfg->scale ? 1 / sqrt(D) : 1;
 
@@ -462,7 +492,7 @@ static void attention(const struct view *r, double *z, const double *n, const st
         double *g = kept + t * H;
         linear(g, r->gate + y->number * H * C, r->gate_bias + y->number * H, n + t * C, H, C);
         for (int h = 0; h < H; h++)
-            g[h] = (t > 0 ? g[h - H] : 0) - log(1 + exp(-g[h]));
+            g[h] = (t > 0 ? g[h - H] : 0) + gate_of(r, y->number, h, g[h]);
     }
     for (int t = 0; t < T; t++) {
         linear(q + t * HD, y->q, y->q_bias, n + t * C, HD, C);
@@ -502,6 +532,8 @@ static void attention(const struct view *r, double *z, const double *n, const st
                                         h, d, pos[i], pos[j])
                                 : q[i * HD + h * D + d] * (k[j * KD + h / (H / K) * D + d] +
                                                            relative(r, y->number, pos[i] - pos[j], d));
+                if (walk.vectors != NULL)
+                    p[j] = ref_walk_product(&walk, q + i * HD + h * D, k + j * KD + h / (H / K) * D, h, i, j);
                 p[j] = p[j] * scale * factor + bias(r, y->number, h, pos[i], pos[j]);
                 p[j] += kept[i * H + h] - kept[j * H + h];
                 for (int m = 0, d = pos[i] - pos[j]; m < M && d >= 0 && d < r->reach; m++)
@@ -513,6 +545,8 @@ static void attention(const struct view *r, double *z, const double *n, const st
             }
             if (is(r, "cope"))
                 top = contextual(r, p, q + i * HD + h * D, y->number, i);
+            if (is(r, "selective"))
+                top = select_keys(p, lost + i * T, lost + (i + 1) * T, h == 0, i);
             for (int j = 0; j < keys; j++)
                 sum += p[j] = exp(p[j] - top);
             if (is(r, "stickbreaking"))
@@ -531,8 +565,10 @@ static void attention(const struct view *r, double *z, const double *n, const st
     free(p);
     free(kept);
     free(mix);
+    free(lost);
     free(slope_q);
     free(slope_k);
+    ref_walk_fini(&walk);
 }
 
 /* x [T,C]: the embeddings on entry, the stream after the last block on return. */

@@ -296,7 +296,8 @@ static void test_encodings(void **state)
     pw_str_add(
         &unknown,
         "no encoding 'xyzzy'; there are none, learned, sinusoidal, t5, alibi, rotary, clipped, shaw, fire, "
-        "rspe, aspe, 2dspe, dpe, ldpe, learned_reversed, fox, inkling, grape, stickbreaking, cope, pope%s",
+        "rspe, aspe, 2dspe, dpe, ldpe, learned_reversed, fox, inkling, grape, stickbreaking, cope, "
+        "selective, pope, path, wall%s",
         pw_place_own_hint()); /* a test has no folder of encodings */
     assert_pe("xyzzy", "", unknown.s);
     pw_str_fini(&unknown);
@@ -326,10 +327,25 @@ static void test_encodings(void **state)
     assert_pe("stickbreaking stretch=2", "", "stickbreaking: stretch=2: it has no positions to stretch");
     assert_pe("stickbreaking", "causal=off",
               "stickbreaking: causal=off: it sums over earlier tokens, so it needs causal=on");
+    assert_pe("selection", "", "selective");
+    assert_pe("selective offset=1", "", "selective: offset=1: it has no positions to shift");
+    assert_pe("selective", "causal=off",
+              "selective: causal=off: it sums over earlier tokens, so it needs causal=on");
     assert_pe("polar", "", "pope base=10000");
     assert_pe("pope base=500 offset=2 stretch=0.5", "causal=off", "pope base=500 offset=2 stretch=0.5");
     assert_pe("pope logn=4", "", "pope: logn=4: not allowed with the polar form");
     assert_pe("pope gain=2", "", "pope: gain=2: it has no fixed bias (alibi and grape have one)");
+    assert_pe("path", "width=64", "path rank=32 conv=3");
+    assert_pe("householder conv=0", "width=16", "path rank=16 conv=0");
+    assert_pe("path rank=0", "", "path: rank=0: allowed are 1..256");
+    assert_pe("path conv=9", "", "path: conv=9: allowed are 0..8");
+    assert_pe("path", "causal=off",
+              "path: causal=off: a query walks over earlier tokens, so it needs causal=on");
+    assert_pe("path stretch=2", "", "path: stretch=2: it has no positions to stretch");
+    assert_pe("wall", "", "wall open=8");
+    assert_pe("wall offset=2", "", "wall: offset=2: it has no positions to shift");
+    assert_pe("wall", "causal=off",
+              "wall: causal=off: a query walks over earlier tokens, so it needs causal=on");
     assert_pe("fox", "causal=off", "fox: causal=off: it sums over earlier tokens, so it needs causal=on");
     assert_pe("rotary", "", "rotary base=10000 dims=0 pairing=half");
     assert_pe("rotary dims=9", "width=64 heads=4",

@@ -161,6 +161,7 @@ static void test_the_model_changes(void **state)
                                       "alibi",
                                       "fox",
                                       "fox open=4",
+                                      "expr 'gate = -exp(g) * (h + l + 1); bias = -0.1 * d' logn=3",
                                       "inkling",
                                       "inkling reach=5 alpha=0.5 floor=3",
                                       "inkling logn=4",
@@ -168,7 +169,14 @@ static void test_the_model_changes(void **state)
                                       "stickbreaking",
                                       "cope npos=5",
                                       "cope",
-                                      "pope"};
+                                      "selective",
+                                      "selective logn=4",
+                                      "pope",
+                                      "path",
+                                      "path rank=4 conv=8 logn=4",
+                                      "path conv=0",
+                                      "wall",
+                                      "wall open=0"};
     struct pw_model *m = toy_model(*state, "layers=2 width=16 heads=2 context=80 dropout=0.2", "t5", V, 1);
     struct pw_batch *b = toy_batch(4, 1, CONTEXT, CONTEXT, V);
     struct pw_decoder *d = decoder(m, CONTEXT);

@@ -287,9 +287,14 @@ static void check_parts(struct pw_model *m, const char *pe, bool causal)
                     assert_true(j <= i ? bias[at] != 0 : bias[at] == 0);
                 else if (pw_model_pe(m)->pe->scan == PW_SCAN_CONTEXT) /* tests/ops has their values */
                     assert_true(isfinite(bias[at]));
+                else if (pw_model_pe(m)->pe->scan == PW_SCAN_SELECT) /* each query adds votes */
+                    assert_true(bias[at] <= 1e-5f && (j > 0 && j < i - 1 ? true : fabs(bias[at]) < 1e-5) &&
+                                (i == j || bias[at] <= bias[at - T] + 1e-5f));
                 else if (pw_model_pe(m)->pe->uses &
                          PW_PE_POLAR) /* lengths times a cosine, less the lengths */
                     assert_true(bias[at] <= 1e-5f);
+                else if (pw_model_pe(m)->pe->uses & PW_PE_WALK) /* the own key has the plain product */
+                    assert_true(isfinite(bias[at]) && (i == j ? fabs(bias[at]) < 1e-5 : bias[at] != 0));
                 else if (strncmp(pe, "rotary", 6) != 0) /* the table, up to rounding of the sum */
                     assert_true(fabs(bias[at] - (tables.bias != NULL || tables.dense != NULL
                                                      ? (double)pw_pe_bias_at(&tables, lh % H, i, j)

@@ -112,7 +112,7 @@ static void test_errors(void **state)
         {"bias = d d", "column 10: ';' or the end was expected, not 'd'"},
         {"bias = ", "column 8: the expression is not complete"},
         {"", "column 1: the formula defines nothing: one of position, embed, angle, gain, bias, scale, "
-             "score, mask"},
+             "score, mask, gate"},
         {"a = learn(1); bias = d", "column 1: nothing uses the parameter 'a'"},
         {"h = 3; bias = d", "column 1: 'h' has a meaning in formulas; choose another name"},
         {"a = 3; a = 4; bias = d", "column 8: 'a' is defined twice"},

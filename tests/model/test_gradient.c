@@ -15,10 +15,10 @@
 
 #define SMALL "layers=2 width=12 heads=3 ffn=10 context=16"
 /* Learned parameters outside of a bias; ref_model.c finds this formula by the names of its parameters. */
-#define LEARNED                                                                                              \
+#define LEARNED(more)                                                                                        \
     "expr 'wave = learn(normal(0.5)) per channel; turn = learn(normal(1)) per pair; "                        \
     "grow = learn(normal(0.4)) per layer; sharp = learn(normal(1)) per head, layer; "                        \
-    "embed = wave * sin(i / 3); angle = turn * i; gain = 1 + grow * p; scale = sharp * log(i + 2)'"
+    "embed = wave * sin(i / 3); angle = turn * i; gain = 1 + grow * p; scale = sharp * log(i + 2)" more "'"
 
 static const struct {
     const char *options, *pe;
@@ -60,7 +60,6 @@ static const struct {
     {"layers=2 width=12 heads=6 kv_heads=2 ffn=10 context=16 gated=on qk_norm=head post_norm=on parallel=on",
      "fox open=-1", 7},
     {SMALL " adapter=2", "fox", 7},
-    {"layers=3 width=17 heads=5 head_width=3 ffn=19 context=16", "fox", 23},
     {SMALL, "inkling", 7},
     {SMALL " dropout=0.3 scale=off bias=on", "inkling reach=3 mixes=2", 7},
     {SMALL " causal=off", "inkling reach=4 alpha=0.7 floor=3", 7},
@@ -87,12 +86,33 @@ static const struct {
     {"layers=2 width=12 heads=6 kv_heads=2 ffn=10 context=16 gated=on qk_norm=head post_norm=on parallel=on",
      "cope npos=4", 7},
     {"layers=3 width=17 heads=5 head_width=3 ffn=19 context=16", "cope npos=2", 23},
+    {SMALL, "selective", 7},
+    {SMALL " dropout=0.3 scale=off bias=on", "selective logn=4", 7},
+    {SMALL " norm_at=ff tied=on", "selective", 7},
+    {SMALL " parallel=shared", "selective", 7},
+    {"layers=2 width=12 heads=6 kv_heads=2 ffn=10 context=16 gated=on qk_norm=head post_norm=on parallel=on",
+     "selective", 7},
+    {"layers=3 width=17 heads=5 head_width=3 ffn=19 context=16", "selective", 23},
+    {"layers=1 width=8 heads=1 context=16 adapter=2", "selective", 7},
     {SMALL, "pope", 7},
     {SMALL " dropout=0.3 scale=off bias=on", "pope base=100 offset=3 stretch=0.5", 7},
     {SMALL " causal=off parallel=shared", "pope", 7},
     {"layers=2 width=12 heads=6 kv_heads=2 ffn=10 context=16 gated=on qk_norm=head post_norm=on parallel=on",
      "pope", 7},
     {"layers=3 width=17 heads=5 head_width=3 ffn=19 context=16 adapter=2", "pope", 23},
+    {SMALL, "path", 7},
+    {SMALL " dropout=0.3 scale=off bias=on", "path rank=5 conv=0 logn=4", 7},
+    {SMALL " norm_at=ff tied=on", "path rank=3 conv=1", 7},
+    {SMALL " parallel=shared", "path conv=8", 7},
+    {"layers=2 width=12 heads=6 kv_heads=2 ffn=10 context=16 gated=on qk_norm=head post_norm=on parallel=on",
+     "path rank=6", 7},
+    {"layers=3 width=17 heads=5 head_width=3 ffn=19 context=16 adapter=2", "path", 23},
+    {SMALL, "wall", 7},
+    {SMALL " dropout=0.3 scale=off bias=on", "wall open=1 logn=4", 7},
+    {SMALL " norm_at=ff tied=on", "wall open=-1", 7},
+    {"layers=2 width=12 heads=6 kv_heads=2 ffn=10 context=16 gated=on qk_norm=head post_norm=on parallel=on",
+     "wall open=0", 7},
+    {"layers=3 width=17 heads=5 head_width=3 ffn=19 context=16 adapter=2", "wall", 23},
     {SMALL " tied=on", "none", 7},
     {SMALL " tied=on logit_scale=0.3", "learned", 7},
     {SMALL " bias=on", "t5", 7},
@@ -120,15 +140,16 @@ static const struct {
     {SMALL " dropout=0.3 bias=on scale=off", "shaw distance=4", 7},
     {SMALL, "expr 'score = 2 * tanh(s / 2) + 0.1 * d * s'", 7},
     {SMALL " dropout=0.3 causal=off bias=on", "expr 'score = 2 * tanh(s / 2) + 0.1 * d * s'", 7},
-    {SMALL, LEARNED, 7},
-    {SMALL " dropout=0.3 causal=off bias=on tied=on", LEARNED, 7},
+    {SMALL, LEARNED(""), 7},
+    {SMALL, LEARNED("; gate = -exp(g / 2)"), 7},
+    {SMALL " dropout=0.3 causal=off bias=on tied=on", LEARNED(""), 7},
     {SMALL " act=silu", "none", 7},
     {SMALL " gated=on", "rotary", 7},
     {SMALL " gated=on act=gelu bias=on dropout=0.3", "none", 7},
     {SMALL " gated=on act=relu dropout=0.3", "none", 7},
     {SMALL " kv_heads=1", "rotary", 7},
     {"layers=2 width=12 heads=6 kv_heads=2 ffn=10 context=16 bias=on causal=off", "shaw distance=3", 7},
-    {"layers=2 width=12 heads=2 kv_heads=1 ffn=10 context=16 dropout=0.3", LEARNED, 7},
+    {"layers=2 width=12 heads=2 kv_heads=1 ffn=10 context=16 dropout=0.3", LEARNED(""), 7},
     {SMALL " parallel=on", "alibi", 7},
     {SMALL " parallel=on norm=none", "none", 7},
     {SMALL " parallel=shared dropout=0.3", "learned", 7},

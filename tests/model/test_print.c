@@ -122,6 +122,9 @@ static void test_latex(void **state)
                                            "  \\operatorname{bias}_{h}(i, j) &= -m_{h} \\, d\n"
                                            "\\end{align}\n"},
         {"gain = 1 + key * i", "1 + \\mathrm{key} \\, i"},
+        {"gate = -2 * softplus(g)",
+         "\\operatorname{gate}_{h}(g) &= -2 \\, \\operatorname{softplus}\\left(g\\right)\n"},
+        {"gate = -2 * softplus(g)", "a score gets the sum of the gates"},
         {"angle = i * 10000 ** (-2 * p / D)", "&= i \\cdot 10000^{-2 \\, p/D}\n"},
         {"bias = d < 3 ? 1 : d < 5 ? sqrt(d) / 2 : 1e-6",
          "&= \\begin{cases} 1 & \\text{if } d < 3 \\\\ \\frac{\\sqrt{d}}{2} & \\text{if } d < 5 \\\\ 10^{-6} "

@@ -28,7 +28,10 @@ static const struct {
     {"layers=2 width=12 heads=3 ffn=10 context=128", "grape"},
     {"layers=2 width=12 heads=3 ffn=10 context=128", "stickbreaking"},
     {"layers=2 width=12 heads=3 ffn=10 context=128", "cope npos=6"},
+    {"layers=2 width=12 heads=3 ffn=10 context=128", "selective"},
     {"layers=2 width=12 heads=3 ffn=10 context=128", "pope"},
+    {"layers=2 width=12 heads=3 ffn=10 context=128", "path"},
+    {"layers=2 width=12 heads=3 ffn=10 context=128", "wall"},
 };
 enum { N_MODELS = sizeof models / sizeof *models };
 

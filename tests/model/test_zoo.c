@@ -320,6 +320,13 @@ static const struct golden cases[] = {
      .step = 50,
      .n = 3,
      .values = {0, 38.0797077977882, 48.2013790037908}},
+    {.pe = "fox_formula open=1", /* ln sigmoid of -2, 0 and 2 */
+     .stage = PW_STAGE_GATE,
+     .over = PW_VAR_GATE,
+     .from = -3,
+     .step = 2,
+     .n = 3,
+     .values = {-2.1269280110429727, -.69314718055994531, -.12692801104297263}},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 

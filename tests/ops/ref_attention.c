@@ -47,11 +47,15 @@ static void score_row(float *out, float *slope, const float *qkv, const struct p
 {
     int D = a->head_width, width = 3 * a->heads * D;
     const float *q = qkv + (size_t)(base + i) * (size_t)width + h * D;
+    if (a->walk != NULL)
+        ref_walk(out, q, qkv + (size_t)base * (size_t)width + (a->heads + h) * D, (size_t)width, a, base, i,
+                 h);
     for (int j = 0; j < n; j++) {
         const float *k = qkv + (size_t)(base + j) * (size_t)width + (a->heads + h) * D;
         float v = 0.0f;
         for (int d = 0; d < D; d++)
             v = fmaf(q[d], k[d], v);
+        v = a->walk != NULL ? out[j] : v;
         if (a->keys != NULL) {
             const float *relative = relative_key(a, pos[base + i] - pos[base + j]);
             float dot = 0.0f;
@@ -83,6 +87,18 @@ static void score_row(float *out, float *slope, const float *qkv, const struct p
         ref_context(out, slope, q, a, i);
 }
 
+/* Votes of the sequence; NULL: there are none. */
+static float *votes_of(const float *qkv, const struct pw_attn *a, int base, int T)
+{
+    return a->scan.kind == PW_SCAN_SELECT ? ref_votes(qkv, a, base, T) : NULL;
+}
+
+/* Does the forward pass save a second map? */
+static bool saves_two(const struct pw_attn *a)
+{
+    return a->score != NULL || a->scan.kind == PW_SCAN_STICK || a->scan.kind == PW_SCAN_CONTEXT;
+}
+
 void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a, const int *pos,
                    const struct pw_seqs *s)
 {
@@ -94,13 +110,17 @@ void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct 
     (void)c;
     for (int n = 0; n < s->n; n++) {
         int base = s->start[n], T = s->start[n + 1] - base;
+        float *votes = votes_of(rows, a, base, T);
         for (int h = 0; h < a->heads; h++)
             for (int i = 0; i < T; i++, out += T) {
                 int keys = a->causal ? i + 1 : T;
                 score_row(out, NULL, rows, a, pos, base, i, keys, h);
+                if (votes != NULL)
+                    ref_select(out, votes, T, i);
                 for (int j = keys; j < T; j++)
                     out[j] = -INFINITY;
             }
+        free(votes);
     }
     free(rows);
 }
@@ -119,7 +139,8 @@ static size_t maps_floats(int H, const int *start, int n_seqs)
 size_t PW_OP(attn_save_floats)(const struct pw_attn *a, const int *start, int n_seqs)
 {
     size_t n = maps_floats(a->heads, start, n_seqs);
-    return a->score != NULL || a->scan.kind != PW_SCAN_NONE ? n + n : n;
+    size_t votes = a->scan.kind == PW_SCAN_SELECT ? maps_floats(1, start, n_seqs) : 0; /* computed again */
+    return saves_two(a) ? n + n : n + votes;
 }
 
 /* 1 without dropout. */
@@ -142,12 +163,15 @@ static void plain_softmax(float *p, int keys)
         p[j] = p[j] / sum;
 }
 
-/* Query i of head h: its probabilities p [ld], 0 beyond its keys, and its output z [D]. */
+/* Query i of head h: its probabilities p [ld], 0 beyond its keys, and its output z [D]. votes: NULL, or those
+ * of its sequence of T. */
 static void attend(float *z, float *p, float *slope, const float *qkv, const struct pw_attn *a,
-                   const int *pos, int base, int i, int keys, int ld, int h)
+                   const int *pos, const float *votes, int T, int base, int i, int keys, int ld, int h)
 {
     int D = a->head_width, C = a->heads * D;
     score_row(p, slope, qkv, a, pos, base, i, keys, h);
+    if (votes != NULL)
+        ref_select(p, votes, T, i);
     if (a->scan.kind == PW_SCAN_STICK)
         ref_stick(p, slope, i);
     else
@@ -176,17 +200,18 @@ void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct 
     size_t slopes = maps_floats(a->heads, s->start, s->n);
     for (int n = 0; n < s->n; n++) {
         int base = s->start[n], T = s->start[n + 1] - base, ld = (T + 15) / 16 * 16;
+        float *votes = votes_of(rows, a, base, T);
         for (int h = 0; h < a->heads; h++)
             for (int i = 0; i < T; i++, save += ld) {
-                bool two = a->score != NULL || a->scan.kind != PW_SCAN_NONE;
-                float *slope = two ? save + slopes : NULL;
-                attend(z + (size_t)(base + i) * (size_t)C + h * D, save, slope, rows, a, pos, base, i,
-                       a->causal ? i + 1 : T, ld, h);
+                float *slope = saves_two(a) ? save + slopes : NULL;
+                attend(z + (size_t)(base + i) * (size_t)C + h * D, save, slope, rows, a, pos, votes, T, base,
+                       i, a->causal ? i + 1 : T, ld, h);
                 if (probs != NULL) {
                     memcpy(probs, save, (size_t)T * sizeof *probs);
                     probs += T;
                 }
             }
+        free(votes);
     }
     free(rows);
 }
@@ -218,10 +243,12 @@ void PW_OP(attention_cached)(struct pw_ctx *c, float *z, float *cache, const flo
         whole.mix = &mix;
     }
     memcpy(cache + (size_t)T * 3 * (size_t)C, rows, (size_t)R * 3 * (size_t)C * sizeof *cache);
+    float *votes = votes_of(cache, a, 0, n);
     for (int i = T; i < n; i++)
         for (int h = 0; h < a->heads; h++)
-            attend(z + (size_t)(i - T) * (size_t)C + h * D, p, NULL, cache, &whole, pos, 0, i,
+            attend(z + (size_t)(i - T) * (size_t)C + h * D, p, NULL, cache, &whole, pos, votes, n, 0, i,
                    a->causal ? i + 1 : n, n, h);
+    free(votes);
     free(weights);
     free(p);
     free(rows);
@@ -300,6 +327,34 @@ static void slopes_bwd(float *d_slopes, const float *ds, const struct pw_attn *a
     d_slopes[i * 2 * H + h] = plain_tree(lane);
 }
 
+/* dS of query i of head h from its row of `save`, and u of contextual positions. q: the query. */
+static void score_grad(float *ds, float *u, const float *dz, const float *rows, const float *save,
+                       size_t slopes, const struct pw_attn *a, int base, int i, int keys, int h)
+{
+    int D = a->head_width, C = a->heads * D;
+    size_t w = 3 * (size_t)C;
+    const float *q = rows + (size_t)base * w + h * D, *v = q + 2 * C;
+    const float *g = dz + (size_t)(base + i) * (size_t)C + h * D;
+    float lane[16] = {0};
+    for (int j = 0; j < keys; j++) {
+        float dp = 0.0f;
+        for (int d = 0; d < D; d++)
+            dp = fmaf(g[d], v[(size_t)j * w + d], dp);
+        float keep = mask(a, h, base + i, j);
+        ds[j] = keep > 0.0f ? dp * keep : 0.0f; /* never -0 */
+        lane[j % 16] = fmaf(save[j], ds[j], lane[j % 16]);
+    }
+    float sum = plain_tree(lane);
+    for (int j = 0; j < keys && a->scan.kind != PW_SCAN_STICK; j++)
+        ds[j] = save[j] * (ds[j] - sum);
+    if (a->scan.kind == PW_SCAN_STICK)
+        ref_stick_bwd(ds, save, save + slopes, i);
+    if (a->scan.kind == PW_SCAN_CONTEXT)
+        ref_context_bwd(ds, u, save + slopes, q + (size_t)i * w, a, i);
+    for (int j = 0; a->score != NULL && j < keys; j++)
+        ds[j] *= save[slopes + (size_t)j];
+}
+
 void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, float *d_terms,
                           const float *dz, const float *z, const float *qkv, const float *save,
                           const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
@@ -310,7 +365,7 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
     }
     (void)c;
     (void)z;
-    int D = a->head_width, C = a->heads * D;
+    int D = a->head_width, C = a->heads * D, H = a->heads;
     size_t w = 3 * (size_t)C, slopes = maps_floats(a->heads, s->start, s->n);
     float *rows = ref_turned(qkv, a, pos, s->start[s->n]);
     memset(dqkv, 0, (size_t)s->start[s->n] * w * sizeof *dqkv);
@@ -321,33 +376,25 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
         d_slopes[i] = 0.0f;
     for (int n = 0; n < s->n; n++) {
         int base = s->start[n], T = s->start[n + 1] - base, ld = (T + 15) / 16 * 16;
-        size_t more = (size_t)a->scan.n + 1;
-        float *ds = malloc((size_t)ld * sizeof *ds), *u = malloc((size_t)T * more * sizeof *u);
+        size_t more = (size_t)a->scan.n + 1, square = (size_t)T * (size_t)T;
+        float *all = calloc((size_t)H * square, sizeof *all);
+        float *places = malloc((size_t)(H * T) * more * sizeof *places);
+        for (int at = 0; at < H * T; at++)
+            score_grad(all + at * T, places + (size_t)at * more, dz, rows, save + at * ld, slopes, a, base,
+                       at % T, a->causal ? at % T + 1 : T, at / T);
+        float *votes = votes_of(rows, a, base, T);
+        if (votes != NULL)
+            ref_select_bwd(all, votes, H, T);
+        free(votes);
         for (int h = 0; h < a->heads; h++) {
-            const float *q = rows + (size_t)base * w + h * D, *k = q + C, *v = k + C;
+            const float *q = rows + (size_t)base * w + h * D, *k = q + C,
+                        *u = places + (size_t)(h * T) * more;
             float *dq = dqkv + (size_t)base * w + h * D, *dk = dq + C, *dv = dk + C;
             for (int i = 0; i < T; i++, save += ld) {
                 int keys = a->causal ? i + 1 : T;
                 const float *g = dz + (size_t)(base + i) * (size_t)C + h * D;
-                float lane[16] = {0};
+                const float *ds = all + (size_t)h * square + (size_t)(i * T);
                 for (int j = 0; j < keys; j++) {
-                    float dp = 0.0f;
-                    for (int d = 0; d < D; d++)
-                        dp = fmaf(g[d], v[(size_t)j * w + d], dp);
-                    float keep = mask(a, h, base + i, j);
-                    ds[j] = keep > 0.0f ? dp * keep : 0.0f; /* never -0 */
-                    lane[j % 16] = fmaf(save[j], ds[j], lane[j % 16]);
-                }
-                float sum = plain_tree(lane);
-                for (int j = 0; j < keys && a->scan.kind != PW_SCAN_STICK; j++)
-                    ds[j] = save[j] * (ds[j] - sum);
-                if (a->scan.kind == PW_SCAN_STICK)
-                    ref_stick_bwd(ds, save, save + slopes, i);
-                if (a->scan.kind == PW_SCAN_CONTEXT)
-                    ref_context_bwd(ds, u + (size_t)i * more, save + slopes, q + (size_t)i * w, a, i);
-                for (int j = 0; j < keys; j++) {
-                    if (a->score != NULL)
-                        ds[j] *= save[slopes + (size_t)j];
                     for (int d = 0; d < D; d++) {
                         size_t at_q = (size_t)i * w + d, at_k = (size_t)j * w + d;
                         dq[at_q] = fmaf(ds[j], k[at_k], dq[at_q]);
@@ -366,6 +413,8 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
                 if (a->mix != NULL)
                     mix_bwd(ds, a, pos, base, base + i, keys, h);
             }
+            if (a->walk != NULL)
+                ref_walk_bwd(dq, dk, all + (size_t)h * square, q, k, w, a, base, T, h);
             for (int i = 0; i < T; i++)
                 for (int d = 0; d < D; d++) {
                     dq[(size_t)i * w + d] *= a->scale;
@@ -374,8 +423,8 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
             for (int i = 0; a->scan.kind == PW_SCAN_CONTEXT && i < T; i++)
                 columns_bwd(dq + (size_t)i * w, d_keys, u + (size_t)i * more, q + (size_t)i * w, a);
         }
-        free(ds);
-        free(u);
+        free(all);
+        free(places);
     }
     for (int i = 0; d_terms != NULL && i < s->start[s->n] * a->heads; i++)
         d_terms[i] = 0.0f - d_terms[i];

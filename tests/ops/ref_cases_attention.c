@@ -99,7 +99,8 @@ static void attention(struct ref_call *r, int H, int D, enum part part)
                         NULL,
                         NULL,
                         NULL,
-                        {PW_SCAN_NONE, NULL, 0}};
+                        NULL,
+                        {PW_SCAN_NONE, NULL, 0, NULL}};
     struct pw_dropout drop = ref_dropout(r);
     struct pw_seqs seqs = {SEQS, ref_copy(r, start, sizeof start), R, 65};
     float *z = ref_output(r, nz), *scores = ref_output(r, n_maps);
@@ -173,7 +174,8 @@ static void cached(struct ref_call *r, int H, int D, enum part part)
                         NULL,
                         NULL,
                         NULL,
-                        {PW_SCAN_NONE, NULL, 0}};
+                        NULL,
+                        {PW_SCAN_NONE, NULL, 0, NULL}};
     struct pw_turn turn;
     a.score = part == NO_PART || part == MIX ? score_function(r) : NULL;
     a.terms = termed ? ref_input(r, (size_t)(n * H), 3.0f) : NULL;
@@ -305,11 +307,22 @@ static void cached_scan(struct ref_call *r, enum pw_scan_kind kind)
     struct pw_attn a = scanned(r, H, D, kind, &turn);
     float *qkv = ref_input(r, 3 * nz, 1.0f), *z = ref_output(r, nz);
     float *cache = ref_own(r, r->ops->attn_cache_floats(H, D, cap));
+    a.scan.lost = kind == PW_SCAN_SELECT ? ref_own(r, pw_lost_at(n)) : NULL;
     for (int t = 0, R; t < n; t += R) {
         R = PICK(&r->s, 1, 1, 2, 17, n);
         R = R < n - t ? R : n - t;
         r->ops->attention_cached(r->c, z + t * C, cache, qkv + t * 3 * C, &a, pos, cap, t, R);
     }
+}
+
+void ref_case_select(struct ref_call *r)
+{
+    attention_scan(r, PW_SCAN_SELECT);
+}
+
+void ref_case_cached_select(struct ref_call *r)
+{
+    cached_scan(r, PW_SCAN_SELECT);
 }
 
 void ref_case_stick(struct ref_call *r)
@@ -355,11 +368,12 @@ void ref_case_terms(struct ref_call *r)
     struct pw_seqs seqs = {SEQS, ref_copy(r, start, sizeof start), R, 65};
     float *g = ref_input(r, n, ref_next(&r->s) % 4 == 0 ? 60.0f : 2.0f), *dy = ref_input(r, n, 1.0f);
     float *y = ref_output(r, n), *dg = ref_output(r, n), *pieces = ref_output(r, n);
-    r->ops->terms_fwd(r->c, y, g, NULL, PW_TERMS_LOG_SIGMOID, H, &seqs, R);
-    r->ops->terms_bwd(r->c, dg, dy, g, PW_TERMS_LOG_SIGMOID, H, &seqs);
+    const struct pw_score *f = score_function(r);
+    r->ops->terms_fwd(r->c, y, g, NULL, f, H, &seqs, R);
+    r->ops->terms_bwd(r->c, dg, dy, g, f, H, &seqs);
     half = half < R ? half : R; /* one sequence in two pieces, as in decoding */
-    r->ops->terms_fwd(r->c, pieces, g, NULL, PW_TERMS_LOG_SIGMOID, H, NULL, half);
+    r->ops->terms_fwd(r->c, pieces, g, NULL, f, H, NULL, half);
     if (half < R)
-        r->ops->terms_fwd(r->c, pieces + half * H, g + half * H, pieces + (half - 1) * H,
-                          PW_TERMS_LOG_SIGMOID, H, NULL, R - half);
+        r->ops->terms_fwd(r->c, pieces + half * H, g + half * H, pieces + (half - 1) * H, f, H, NULL,
+                          R - half);
 }

@@ -19,6 +19,18 @@ void ref_double_context(double *out, const double *s, const float *q, const stru
 void ref_double_context_bwd(double *ds, double *u, const double *s, const float *q, const struct pw_attn *a,
                             int i);
 
+/* Selection. first [T,T]: the scores of head 0 without it. The sums of votes are subtracted from s. bwd: ds
+ * of head 0 gets the gradient of its votes; sums: the sum of dS over all heads. */
+void ref_double_select(double *s, const double *first, int T);
+void ref_double_select_bwd(double *ds, const double *first, const double *sums, int T);
+/* The product of query i, row q, and key j, row k, by a walk in the sequence from row base on. bwd: sets dq
+ * and adds to dk, both [T,D], before they are multiplied by scale; sets the gradients of a->walk. ds [T,T];
+ * rows of q and k are w floats apart. */
+double ref_double_walk(const float *q, const float *k, const struct pw_attn *a, int base, int i, int j,
+                       int h);
+void ref_double_walk_bwd(double *dq, double *dk, const double *ds, const float *q, const float *k, int w,
+                         const struct pw_attn *a, int base, int T, int h);
+
 /* Rotates q and k of R rows in place; back: by the negative angles. */
 void ref_double_turn(float *qkv, const struct pw_turn *t, const int *pos, bool back, int H, int D, int R);
 
@@ -53,10 +65,10 @@ void ref_double_heads_bwd(struct pw_ctx *c, float *dx, float *d_q_gain, float *d
 void ref_double_cap_fwd(struct pw_ctx *c, float *y, float cap, size_t n);
 void ref_double_cap_bwd(struct pw_ctx *c, float *d, const float *y, float cap, size_t n);
 
-void ref_double_terms_fwd(struct pw_ctx *c, float *y, const float *g, const float *before, enum pw_terms kind,
-                          int H, const struct pw_seqs *s, int R);
-void ref_double_terms_bwd(struct pw_ctx *c, float *dg, const float *dy, const float *g, enum pw_terms kind,
-                          int H, const struct pw_seqs *s);
+void ref_double_terms_fwd(struct pw_ctx *c, float *y, const float *g, const float *before,
+                          const struct pw_score *f, int H, const struct pw_seqs *s, int R);
+void ref_double_terms_bwd(struct pw_ctx *c, float *dg, const float *dy, const float *g,
+                          const struct pw_score *f, int H, const struct pw_seqs *s);
 void ref_double_slopes_fwd(struct pw_ctx *c, float *y, const float *qkv, const struct pw_slopes *s, int R);
 void ref_double_slopes_bwd(struct pw_ctx *c, float *dqkv, const struct pw_slopes_grad *d, const float *dy,
                            const float *qkv, const struct pw_slopes *s, int R);
@@ -64,6 +76,11 @@ void ref_double_polar_fwd(struct pw_ctx *c, float *y, const float *qkv, const st
                           const int *pos, int R);
 void ref_double_polar_bwd(struct pw_ctx *c, float *dqkv, float *d_phase, const float *dy, const float *qkv,
                           const struct pw_polar *p, const int *pos, int R);
+void ref_double_walk_fwd(struct pw_ctx *c, float *vectors, float *factors, const float *y, const float *g,
+                         int before, const struct pw_walk_rows *w, const struct pw_seqs *s, int R);
+void ref_double_walk_bwd_rows(struct pw_ctx *c, float *dy, float *dg, float *d_conv, const float *d_vectors,
+                              const float *d_factors, const float *y, const float *g,
+                              const struct pw_walk_rows *w, const struct pw_seqs *s);
 void ref_double_fire_fwd(struct pw_ctx *c, float *bias, const float *param, const struct pw_fire *f, int H,
                          int P);
 void ref_double_fire_bwd(struct pw_ctx *c, float *d_param, float *d_bias, const float *param,

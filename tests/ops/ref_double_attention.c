@@ -130,6 +130,9 @@ static void score_map(double *s, double *slope, const float *qkv, const struct p
             for (int d = 0; a->keys != NULL && d < D; d++)
                 dot += (double)qkv[(base + i) * w + h * D + d] *
                        (double)a->keys[key_at(a, pos + base, i, j) + d];
+            if (a->walk != NULL && j <= i)
+                dot = ref_double_walk(qkv + (base + i) * w + h * D, qkv + (base + j) * w + (a->heads + h) * D,
+                                      a, base, i, j, h);
             dot *= (double)a->scale;
             if (a->bias != NULL)
                 dot += (double)a->bias[bias_at(a, h, pos[base + i], pos[base + j])];
@@ -154,7 +157,8 @@ static void score_map(double *s, double *slope, const float *qkv, const struct p
         }
 }
 
-/* The same with contextual positions. plain [T,T] (NULL: not wanted) receives the scores without them. */
+/* The same with contextual positions or selection. plain [T,T] (NULL: not wanted) receives the scores without
+ * them. */
 static void whole_map(double *s, double *slope, double *plain, const float *qkv, const struct pw_attn *a,
                       const int *pos, int base, int T, int h)
 {
@@ -166,6 +170,10 @@ static void whole_map(double *s, double *slope, double *plain, const float *qkv,
         ref_double_context(s + i * T, content + i * T, qkv + (base + i) * 3 * a->heads * D + h * D, a, i);
     if (plain != NULL)
         memcpy(plain, content, (size_t)(T * T) * sizeof *s);
+    if (a->scan.kind == PW_SCAN_SELECT) {
+        score_map(content, NULL, qkv, a, pos, base, T, 0);
+        ref_double_select(s, content, T);
+    }
     free(content);
 }
 
@@ -304,6 +312,54 @@ static void mix_bwd(double *dbank, const double *ds, const struct pw_attn *a, co
     }
 }
 
+/* dS of head h from its scores and weights p. */
+static void score_grad(double *ds, const double *scores, const double *p, const float *dz, const float *rows,
+                       const struct pw_attn *a, int base, int T, int h)
+{
+    int D = a->head_width, C = a->heads * D, w = 3 * C;
+    const float *v = rows + base * w + 2 * C + h * D, *g = dz + base * C + h * D;
+    double *dp = ref_room((size_t)(T * T));
+    for (int i = 0; i < T * T; i++)
+        for (int d = 0; d < D; d++)
+            dp[i] += (double)g[i / T * C + d] * (double)v[i % T * w + d] * mask(a, h, base + i / T, i % T);
+    ref_double_weights_bwd(ds, dp, p, scores, a, T);
+    free(dp);
+}
+
+/* With selection: ds of head 0 gets the part of its votes. first: its scores without selection. */
+static void select_bwd(double *ds, const double *first, const float *dz, const float *rows,
+                       const struct pw_attn *a, const int *pos, int base, int T)
+{
+    double *sums = ref_room((size_t)(T * T)), *scores = ref_room((size_t)(T * T)),
+           *p = ref_room((size_t)(T * T));
+    for (int h = 0; h < a->heads; h++) {
+        whole_map(scores, NULL, NULL, rows, a, pos, base, T, h);
+        memcpy(p, scores, (size_t)(T * T) * sizeof *p);
+        ref_double_weights(p, a, T);
+        score_grad(sums, scores, p, dz, rows, a, base, T, h);
+    }
+    ref_double_select_bwd(ds, first, sums, T);
+    free(sums);
+    free(scores);
+    free(p);
+}
+
+/* Replaces dq and dk of a head by those of a walk. */
+static void walk_bwd(float *dqkv, const double *ds, const float *q, const float *k, const struct pw_attn *a,
+                     int base, int T, int h)
+{
+    int D = a->head_width, C = a->heads * D;
+    double *dq = ref_room((size_t)(T * D)), *dk = ref_room((size_t)(T * D));
+    ref_double_walk_bwd(dq, dk, ds, q, k, 3 * C, a, base, T, h);
+    for (int i = 0; i < T * D; i++) {
+        float *row = dqkv + i / D * 3 * C + i % D;
+        row[0] = (float)(dq[i] * (double)a->scale);
+        row[C] = (float)(dk[i] * (double)a->scale);
+    }
+    free(dq);
+    free(dk);
+}
+
 /* Uses recomputed probabilities in place of `save`, and writes out the Jacobian of the weights. */
 void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, float *d_terms,
                               const float *dz, const float *z, const float *qkv, const float *save,
@@ -326,19 +382,16 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, floa
     for (int n = 0; n < s->n; n++)
         for (int h = 0; h < a->heads; h++) {
             int base = s->start[n], T = s->start[n + 1] - base;
-            double *p = ref_room((size_t)(T * T)), *dp = ref_room((size_t)(T * T)),
-                   *ds = ref_room((size_t)(T * T)), *slope = ref_room((size_t)(T * T)),
-                   *scores = ref_room((size_t)(T * T)), *plain = ref_room((size_t)(T * T)),
-                   *u = ref_room((size_t)T * ((size_t)a->scan.n + 1));
-            const float *q = rows + base * w + h * D, *k = q + C, *v = k + C, *g = dz + base * C + h * D;
+            double *p = ref_room((size_t)(T * T)), *ds = ref_room((size_t)(T * T)),
+                   *slope = ref_room((size_t)(T * T)), *scores = ref_room((size_t)(T * T)),
+                   *plain = ref_room((size_t)(T * T)), *u = ref_room((size_t)T * ((size_t)a->scan.n + 1));
+            const float *q = rows + base * w + h * D, *k = q + C, *g = dz + base * C + h * D;
             whole_map(p, slope, plain, rows, a, pos, base, T, h);
             memcpy(scores, p, (size_t)(T * T) * sizeof *p);
             ref_double_weights(p, a, T);
-            for (int i = 0; i < T * T; i++)
-                for (int d = 0; d < D; d++)
-                    dp[i] +=
-                        (double)g[i / T * C + d] * (double)v[i % T * w + d] * mask(a, h, base + i / T, i % T);
-            ref_double_weights_bwd(ds, dp, p, scores, a, T);
+            score_grad(ds, scores, p, dz, rows, a, base, T, h);
+            if (h == 0 && a->scan.kind == PW_SCAN_SELECT)
+                select_bwd(ds, plain, dz, rows, a, pos, base, T);
             for (int i = 0; i < T * T; i++)
                 ds[i] *= slope[i];
             for (int i = 0; a->scan.kind == PW_SCAN_CONTEXT && i < T; i++)
@@ -367,6 +420,8 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, floa
                     row[C] = (float)(dk * (double)a->scale);
                     row[2 * C] = (float)dv;
                 }
+            if (a->walk != NULL)
+                walk_bwd(dqkv + base * w + h * D, ds, q, k, a, base, T, h);
             for (int j = 0; d_terms != NULL && j < T; j++) {
                 double sum = 0; /* of the query's row and of the key's column */
                 for (int i = 0; i < T; i++)
@@ -388,7 +443,6 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, floa
                 for (int j = 0; j <= (a->causal ? i : T - 1); j++)
                     db[bias_at(a, h, pos[base + i], pos[base + j])] += ds[i * T + j];
             free(p);
-            free(dp);
             free(ds);
             free(slope);
             free(scores);

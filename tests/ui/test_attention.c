@@ -193,6 +193,29 @@ static void test_gates(void **state)
     assert_says(after(b, 20, 100, ""), "v: the part of the gates");
 }
 
+/* What votes of tokens take from each key, as a ruler and in words. Tokens have no gates of their own. */
+static void test_losses(void **state)
+{
+    struct bench *b = *state;
+    struct pw_ev_attention *a = &b->s->attention;
+    screen_set_view(b->s, 1, 1, PW_VIEW_GATE);
+    a->biases = false, a->gates = true;
+    a->gate = calloc((size_t)a->T * a->T, sizeof *a->gate);
+    for (int i = 0; i < a->T * a->T; i++)
+        a->gate[i] = pw_half(-(float)(i % a->T) - 0.5f);
+    const char *screen = after(b, 44, 120, "");
+    assert_says(screen, "gate, ln of what is kept");
+    assert_says(screen, "\nlost 0.5  1.5  2.5");
+    assert_silent(screen, "gate of \"");
+    char *words = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&words, &size);
+    pw_att_words(out, &b->ui);
+    fclose(out);
+    assert_says(words, " lost 0.50");
+    free(words);
+}
+
 /* Distances, buckets and positions not seen in training. */
 static void test_hatch(void **state)
 {
@@ -400,6 +423,7 @@ int main(void)
         TEST(test_time),
         TEST(test_words),
         TEST(test_gates),
+        TEST(test_losses),
         TEST(test_hatch),
         TEST(test_scans),
         TEST(test_gold_sign),

@@ -99,7 +99,9 @@ static enum pw_code export_attention(struct pw_lab *lab, const char *path, const
     size_t resid = (size_t)(c->layers + 1) * T * c->width;
     bool gates = arm->pe.pe->uses & PW_PE_TERMS;
     size_t terms = gates ? (size_t)c->layers * T * c->heads : 0;
-    float *all = pw_lab_maps((size_t)c->layers * c->heads, T, logits + resid + terms, err);
+    int columns = pw_model_walk_columns(arm->model);
+    size_t walk = (size_t)c->layers * T * columns;
+    float *all = pw_lab_maps((size_t)c->layers * c->heads, T, logits + resid + terms + walk, err);
     if (all == NULL)
         return PW_ENOMEM;
     struct pw_inspection in = {.probs = all,
@@ -108,7 +110,8 @@ static enum pw_code export_attention(struct pw_lab *lab, const char *path, const
                                .bias = all + 3 * map,
                                .logits = all + 4 * map,
                                .resid = all + 4 * map + logits,
-                               .terms = gates ? all + 4 * map + logits + resid : NULL};
+                               .terms = gates ? all + 4 * map + logits + resid : NULL,
+                               .walk = columns > 0 ? all + 4 * map + logits + resid + terms : NULL};
     struct pw_npz *z;
     enum pw_code code = pw_model_inspect(arm->model, lab->pin.tokens, T, &in, err);
     if (code == PW_OK)
@@ -128,6 +131,8 @@ static enum pw_code export_attention(struct pw_lab *lab, const char *path, const
         pw_npz_f32(z, "resid", in.resid, 3, r);
         if (gates)
             pw_npz_f32(z, "terms", in.terms, 3, (const int64_t[]){c->layers, T, c->heads});
+        if (columns > 0)
+            pw_npz_f32(z, "walk", in.walk, 3, (const int64_t[]){c->layers, T, columns});
         code = pw_npz_close(z, err);
     }
     free(all);

@@ -114,14 +114,16 @@ struct of_head {
     struct pw_head_sums sums;
     double content, position, gates; /* variations of the parts of the scores */
     float *largest;     /* [T] largest probability of a key, over the queries of a row of cells */
-    float *bias, *gate; /* [T] of a query: the terms' part, and score - content - this part */
+    float *bias, *gate; /* [T] of a query: gate is the part of terms or votes; score - content - this part */
 };
 
 struct pass {
     struct pw_ev_attention *a;
     int layer; /* the layer of the present rows */
     const struct pw_head_input *input;
-    const float *terms;   /* [layers,T,heads]; NULL: the encoding has none */
+    const float *terms; /* [layers,T,heads]; NULL: the encoding has none */
+    const float *walk;  /* [layers,T,columns] of struct pw_inspection; NULL: the encoding has no walk */
+    int columns;
     struct of_head *head; /* [heads] */
     float *score;         /* [T,T] of the inspected head; NULL: not wanted */
     bool known;           /* the other heads are known, and the scores of this one */
@@ -195,7 +197,7 @@ static void keep_inspected(const struct pass *p, const float *probs, const float
         p->score[q * n + k] = k < own ? score[k] : -INFINITY;
 }
 
-/* Split the scores of a query into content, gate and bias. The bias is exactly 0 if terms alone act, because
+/* Split the scores of a query into content, gate and bias. The bias is exactly 0 if terms or votes alone act:
  * score - content is the rounded sum of content and gate. */
 static void split_row(const struct pass *p, struct of_head *h, int head, const float *score,
                       const float *content, int q, int own)
@@ -204,7 +206,9 @@ static void split_row(const struct pass *p, struct of_head *h, int head, const f
     const float *terms = p->terms != NULL ? p->terms + (size_t)p->layer * a->T * a->heads + head : NULL;
     bool rest = content != score && (a->biases || a->rotates);
     for (int k = 0; k < own; k++) {
-        h->gate[k] = terms != NULL ? terms[(size_t)q * a->heads] - terms[(size_t)k * a->heads] : 0.0f;
+        h->gate[k] = terms != NULL ? terms[(size_t)q * a->heads] - terms[(size_t)k * a->heads]
+                     : a->gates    ? score[k] - content[k]
+                                   : 0.0f;
         h->bias[k] = rest ? score[k] - content[k] - h->gate[k] : 0.0f;
     }
 }
@@ -292,6 +296,22 @@ static void keep_gates(const struct pass *p)
         }
 }
 
+/* Keep the same of a walk: the factor of each reflection, or the mean gate of a head's entries. */
+static void keep_walk(const struct pass *p)
+{
+    struct pw_ev_attention *a = p->a;
+    int n = p->columns / a->heads;
+    a->gate_values = pw_alloc((size_t)a->heads * a->T, sizeof *a->gate_values);
+    for (int t = 0; t < a->T; t++)
+        for (int h = 0; h < a->heads; h++) {
+            const float *at = p->walk + ((size_t)a->layer * a->T + t) * p->columns + (size_t)h * n;
+            double sum = 0.0;
+            for (int i = 0; i < n; i++)
+                sum += (double)at[i];
+            a->gate_values[(size_t)h * a->T + t] = (float)(sum / n);
+        }
+}
+
 static bool end_layer(void *arg, int layer)
 {
     struct pass *p = arg;
@@ -309,6 +329,8 @@ static bool end_layer(void *arg, int layer)
     }
     if (layer == a->layer && p->terms != NULL)
         keep_gates(p);
+    if (layer == a->layer && p->walk != NULL)
+        keep_walk(p);
     return !p->known || layer < a->layer || p->to_the_end;
 }
 
@@ -375,15 +397,20 @@ enum pw_code pw_lab_look_at_heads(const struct pw_lab *lab, const struct pw_repl
         make_room(a);
         pw_lab_name_scores(a, input);
     }
-    float *rows = head_room(&p, a), *terms = NULL;
-    if (a->gates)
+    float *rows = head_room(&p, a), *terms = NULL, *walk = NULL;
+    p.columns = pw_model_walk_columns(arm->model);
+    if (p.columns > 0)
+        walk = pw_alloc((size_t)a->layers * a->T * p.columns, sizeof *walk);
+    if (pe->uses & PW_PE_TERMS)
         terms = pw_alloc((size_t)a->layers * a->T * a->heads, sizeof *terms);
     in->reader = &reader;
     p.terms = in->terms = terms;
+    p.walk = in->walk = walk;
     enum pw_code code = pw_model_inspect(arm->model, tokens, a->T, in, err);
     in->reader = NULL;
-    in->terms = NULL;
+    in->terms = in->walk = NULL;
     free(terms);
+    free(walk);
     free(p.head);
     free(rows);
     return code;

@@ -12,14 +12,14 @@ static void choose_replica(struct pw_lab *lab, int replica)
 }
 
 /* Write the views that apply, in the order in which the user steps through them. The gate needs an encoding
- * with terms, and the four terms need a position part in the stream. Returns their number. */
+ * with terms or votes, and the four terms need a position part in the stream. Returns their number. */
 static int list_views(int *views, const struct pw_replica *arm, int layer)
 {
     unsigned uses = arm->pe.pe->uses;
     int n = 0;
     for (int view = PW_VIEW_PROBS; view < PW_VIEW_CC; view++)
         views[n++] = view;
-    if (uses & PW_PE_TERMS)
+    if (uses & PW_PE_TERMS || arm->pe.pe->scan == PW_SCAN_SELECT)
         views[n++] = PW_VIEW_GATE;
     for (int view = PW_VIEW_CC; view <= PW_VIEW_PP && (layer > 0 || uses & PW_PE_ADDED); view++)
         views[n++] = view;

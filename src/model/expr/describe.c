@@ -33,6 +33,8 @@ static void put_class(const struct pw_expr *x, struct pw_str *out)
         put_part(&s, "scales the scores of a query");
     if (pw_expr_has(x, PW_STAGE_SCORE))
         put_part(&s, "replaces the finished score");
+    if (pw_expr_has(x, PW_STAGE_GATE))
+        put_part(&s, "sums gates of the tokens between key and query");
     if (pw_expr_has(x, PW_STAGE_MASK))
         put_part(&s, pw_expr_by_distance(x, PW_STAGE_MASK) ? "mask by distance" : "mask by query and key");
     pw_str_add(out, "%s", pw_str_text(&s));
@@ -45,6 +47,8 @@ static void put_parameters(const struct pw_expr *x, const struct pw_config *cfg,
     for (int k = 0; k < x->n_params; k++)
         n += (long)x->param[k].size * pw_axis_size(x->param[k].axis, cfg) *
              (x->param[k].per_layer ? cfg->layers : 1);
+    if (pw_expr_has(x, PW_STAGE_GATE))
+        n += (long)cfg->layers * cfg->heads * (cfg->width + 1);
     if (n > 0)
         pw_str_add(out, "; %ld learned parameter%s", n, n == 1 ? "" : "s");
     else
@@ -169,6 +173,10 @@ static void put_flex(const struct pw_expr *x, struct pw_str *out)
     pw_str_add(out, "\nFlexAttention: ");
     if (pw_expr_by_data(x)) {
         pw_str_add(out, "none: it sees neither tokens nor draws, which the position reads");
+        return;
+    }
+    if (pw_expr_has(x, PW_STAGE_GATE)) {
+        pw_str_add(out, "none: it does not see the layer's input, which the gate reads");
         return;
     }
     if (score || mask)

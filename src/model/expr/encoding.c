@@ -72,7 +72,8 @@ unsigned pw_formula_uses(const struct pw_expr *x)
     return (biases ? dense ? PW_PE_DENSE : PW_PE_BIAS : 0u) | (turns ? PW_PE_ROTATION : 0u) |
            (pw_expr_has(x, PW_STAGE_EMBED) ? PW_PE_ADDED : 0u) |
            (pw_expr_has(x, PW_STAGE_SCALE) ? PW_PE_GAIN : 0u) |
-           (pw_expr_has(x, PW_STAGE_SCORE) ? PW_PE_SCORE : 0u);
+           (pw_expr_has(x, PW_STAGE_SCORE) ? PW_PE_SCORE : 0u) |
+           (pw_expr_has(x, PW_STAGE_GATE) ? PW_PE_TERMS : 0u);
 }
 
 unsigned pw_formula_by_layer(const struct pw_expr *x)
@@ -168,7 +169,8 @@ static void write_values(const struct pw_expr *x, struct options *o)
 static struct pw_formula *make_formula(struct pw_expr *x, const char *text, const char *name)
 {
     struct pw_formula *f = pw_alloc(1, sizeof *f);
-    bool adds = pw_expr_has(x, PW_STAGE_EMBED), learns = pw_formula_computed(x) != 0;
+    bool adds = pw_expr_has(x, PW_STAGE_EMBED), computes = pw_formula_computed(x) != 0,
+         gates = pw_expr_has(x, PW_STAGE_GATE);
     f->x = x;
     pw_str_add(&f->text, "%s", text);
     snprintf(f->name, sizeof f->name, "%s", name != NULL ? name : "expr");
@@ -190,13 +192,15 @@ static struct pw_formula *make_formula(struct pw_expr *x, const char *text, cons
                        .check_at = pw_formula_check_at,
                        .build = pw_formula_build,
                        .score = pw_formula_score,
+                       .gate = pw_formula_gate,
+                       .needs_mask = gates,
                        .computed = pw_formula_computed(x),
                        .ids = pw_expr_by_data(x) ? pw_formula_ids : NULL,
                        .rows_by_length = pw_formula_by_length(x) ? pw_formula_lengths : NULL,
-                       .params = learns ? pw_formula_params : NULL,
-                       .fill = learns ? pw_formula_fill : NULL,
-                       .fill_bwd = learns ? pw_formula_fill_bwd : NULL,
-                       .code = learns ? pw_formula_code : NULL,
+                       .params = computes || gates ? pw_formula_params : NULL,
+                       .fill = computes ? pw_formula_fill : NULL,
+                       .fill_bwd = computes ? pw_formula_fill_bwd : NULL,
+                       .code = computes ? pw_formula_code : NULL,
                        .print = print};
     memcpy(&f->pe, &pe, sizeof pe); /* its members are constant */
     return f;

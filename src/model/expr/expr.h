@@ -34,6 +34,11 @@
  * would be a sum over all pairs of a step, inside of every backend's attention and in one written order; no
  * operation of backend.h has it. `tune` changes an option of a trained model, as the cap of soft_cap.
  *
+ * `gate` reads the token. g is a number of each token, layer and head: w . x + b of the layer's normed input
+ * x, with learned w and b. A score gets the sum of the gates of all tokens after the key, up to the query. So
+ * gate = log(sigmoid(g)) is the forgetting attention of fox. It has no positions, and no learned parameters
+ * but w and b. It needs the causal mask, and no `score` beside it.
+ *
  * The stage `position` can read the tokens of the sequence, and chance:
  *
  *   token(i)        class of token i, one of the numbers word, digit, separator, symbol and last
@@ -91,6 +96,7 @@ enum pw_stage {
     PW_STAGE_SCALE,    /* a factor on the scores of a query */
     PW_STAGE_SCORE,    /* the score that replaces the finished score s */
     PW_STAGE_MASK,     /* which causal pairs attend: not 0 */
+    PW_STAGE_GATE,     /* of a token; a score gets the sum of those after the key, up to the query */
     PW_STAGES
 };
 extern const char *const pw_stage_names[PW_STAGES + 1]; /* NULL-terminated */
@@ -114,6 +120,7 @@ enum pw_expr_var {
     PW_VAR_WIDTH,    /* D: width of a head */
     PW_VAR_SCORE,    /* s: the finished score; in `score` only */
     PW_VAR_KEY,      /* key: 1 where a key is rotated, 0 where a query is; in `angle` and `gain` only */
+    PW_VAR_GATE,     /* g: a learned projection of the token's layer input; in `gate` only */
     /* Of `position` only. They are no names in pw_parse_variables. */
     PW_VAR_TOKEN,    /* token(i): enum pw_class */
     PW_VAR_RUN,      /* run(i) */

@@ -74,9 +74,9 @@ enum pw_code pw_formula_check_lengths(const void *opts, const struct pw_config *
 enum pw_code pw_formula_check_turns(struct pw_formula_inputs *in, const struct pw_config *cfg, int length,
                                     struct pw_err *err);
 
-/* Fails if the stage score can't be computed in this model: formula_score.c. */
-enum pw_code pw_formula_check_score(const void *opts, const struct pw_config *cfg, double from, double step,
-                                    struct pw_err *err);
+/* Fails if the stages score and gate can't be computed in this model: formula_score.c. */
+enum pw_code pw_formula_check_functions(const void *opts, const struct pw_config *cfg, double from,
+                                        double step, struct pw_err *err);
 
 /* Sets *use to the formula in text, shown as `name` (NULL: expr). On failure *at is the offset of the error.
  */
@@ -97,6 +97,8 @@ void pw_formula_ids(const void *opts, const struct pw_config *cfg, const struct 
                     int *ids);
 void pw_formula_score(const void *opts, const struct pw_config *cfg, double from, double step,
                       struct pw_score *out);
+void pw_formula_gate(const void *opts, const struct pw_config *cfg, double from, double step,
+                     struct pw_score *out);
 void pw_formula_build(const void *opts, const struct pw_config *cfg, struct pw_pe_tables *t);
 enum pw_code pw_formula_check(const void *opts, const struct pw_config *cfg, struct pw_err *err);
 enum pw_code pw_formula_check_at(const void *opts, const struct pw_config *cfg, double from, double step,

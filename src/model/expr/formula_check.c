@@ -27,7 +27,7 @@ static void ranges_of(const struct pw_formula_inputs *in, const struct pw_config
     out[PW_VAR_PAIR] = (struct pw_bounds){0, cfg->head_width / 2 - 1};
     out[PW_VAR_CHANNEL] = (struct pw_bounds){0, cfg->width - 1};
     out[PW_VAR_KEY] = (struct pw_bounds){0, 1};
-    out[PW_VAR_SCORE] = (struct pw_bounds){NAN, NAN};
+    out[PW_VAR_SCORE] = out[PW_VAR_GATE] = (struct pw_bounds){NAN, NAN};
 }
 
 bool pw_formula_within(const struct pw_formula_inputs *in, const struct pw_config *cfg, enum pw_stage stage,
@@ -226,8 +226,8 @@ enum pw_code pw_formula_check_at(const void *opts, const struct pw_config *cfg, 
         free(first);
     }
     pw_formula_inputs_fini(&in);
-    if (code == PW_OK && pw_expr_has(f->x, PW_STAGE_SCORE))
-        code = pw_formula_check_score(opts, cfg, from, step, err);
+    if (code == PW_OK)
+        code = pw_formula_check_functions(opts, cfg, from, step, err);
     return code;
 }
 
@@ -275,6 +275,12 @@ static const struct {
     {PW_STAGE_SCORE, PW_VAR_PAIR, "p", "a score is one number for all pairs"},
     {PW_STAGE_SCORE, PW_VAR_CHANNEL, "c", "a score is one number for all channels"},
     {PW_STAGE_SCORE, PW_VAR_N, "n", "use i + 1"},
+    {PW_STAGE_GATE, PW_VAR_I, "i", "a gate reads the token alone"},
+    {PW_STAGE_GATE, PW_VAR_J, "j", "a gate reads the token alone"},
+    {PW_STAGE_GATE, PW_VAR_DISTANCE, "d", "a gate reads the token alone; 'bias' has d"},
+    {PW_STAGE_GATE, PW_VAR_N, "n", "a gate reads the token alone"},
+    {PW_STAGE_GATE, PW_VAR_PAIR, "p", "a score is one number for all pairs"},
+    {PW_STAGE_GATE, PW_VAR_CHANNEL, "c", "a score is one number for all channels"},
 };
 
 static enum pw_code check_variables(const struct pw_expr *x, const struct pw_config *cfg, struct pw_err *err)
@@ -318,7 +324,7 @@ static enum pw_code check_params(const struct pw_expr *x, struct pw_err *err)
             const struct pw_expr_param *q = &x->param[k];
             if (!read[k])
                 continue;
-            if (s == PW_STAGE_POSITION || s == PW_STAGE_SCORE || s == PW_STAGE_MASK)
+            if (s == PW_STAGE_POSITION || s == PW_STAGE_SCORE || s == PW_STAGE_MASK || s == PW_STAGE_GATE)
                 return pw_fail(err, PW_EUSER, "%s: no learned parameters here: write numbers",
                                pw_stage_names[s]);
             if (q->axis != PW_AXIS_NONE && q->axis != pw_stage_axis((enum pw_stage)s))
@@ -333,6 +339,20 @@ static enum pw_code check_params(const struct pw_expr *x, struct pw_err *err)
     return PW_OK;
 }
 
+static enum pw_code check_gate(const struct pw_expr *x, struct pw_err *err)
+{
+    if (!pw_expr_has(x, PW_STAGE_GATE))
+        return PW_OK;
+    if (!pw_expr_reads(x, PW_STAGE_GATE, PW_VAR_GATE))
+        return pw_fail(err, PW_EUSER,
+                       "gate: it must read g, the token's projection, which no other name may hide; "
+                       "constants belong into 'bias'");
+    if (pw_expr_has(x, PW_STAGE_SCORE))
+        return pw_fail(err, PW_EUSER,
+                       "gate: not beside a score: the function of scores would act on the sums");
+    return PW_OK;
+}
+
 enum pw_code pw_expr_fits(const struct pw_expr *x, const struct pw_config *cfg, struct pw_err *err)
 {
     enum pw_code code = check_params(x, err);
@@ -342,6 +362,8 @@ enum pw_code pw_expr_fits(const struct pw_expr *x, const struct pw_config *cfg, 
         code = check_variables(x, cfg, err);
     if (code == PW_OK)
         code = check_length(x, err);
+    if (code == PW_OK)
+        code = check_gate(x, err);
     if (code != PW_OK)
         return code;
     if (pw_expr_has(x, PW_STAGE_POSITION) && pw_formula_uses(x) == 0)

@@ -7,10 +7,10 @@
 #include "model/expr/expr_int.h"
 #include "model/expr/formula.h"
 
-_Static_assert((int)PW_EXPR_PARAMS <= (int)PW_PE_PARAMS, "the learned parameters of a formula");
+_Static_assert((int)PW_EXPR_PARAMS + 2 <= (int)PW_PE_PARAMS, "the learned parameters of a formula");
 
 /* A number has the shape [1] or [n], n the entries along its axis, a table [size] or [n,size]; a weight of a
- * network is a matrix. */
+ * network is a matrix. The projection of a gate comes last, with the names and first values of fox. */
 int pw_formula_params(const void *opts, const struct pw_config *cfg, struct pw_pe_param *out)
 {
     const struct pw_expr *x = pw_formula_of(opts)->x;
@@ -31,7 +31,12 @@ int pw_formula_params(const void *opts, const struct pw_config *cfg, struct pw_p
                                       .decay = q->weight,
                                       .layers = q->per_layer ? cfg->layers : 0};
     }
-    return x->n_params;
+    if (!pw_expr_has(x, PW_STAGE_GATE))
+        return x->n_params;
+    out[x->n_params] =
+        (struct pw_pe_param){"fgate_proj.weight", cfg->heads, cfg->width, 0.02f, 0, true, cfg->layers};
+    out[x->n_params + 1] = (struct pw_pe_param){"fgate_proj.bias", 0, cfg->heads, 0, 0, false, cfg->layers};
+    return x->n_params + 2;
 }
 
 int pw_pe_formula_params(const struct pw_pe_use_opts *use, const struct pw_config *cfg,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "kernels/score.h"
 #include "model/expr/describe.h"
 #include "model/expr/expr_int.h"
 #include "model/expr/formula.h"
@@ -160,6 +161,25 @@ static bool same_entries(const struct pw_pe_use_opts *use, const struct pw_pe_us
     return same;
 }
 
+/* ---- gates */
+
+/* The largest difference between the formula's gate and ln sigmoid, that of a built-in encoding without a
+ * function of its own; both are about -x at the most negative numbers. Infinite if layers or heads differ. */
+static double gate_error(const struct pw_pe_use_opts *use, const struct pw_config *cfg)
+{
+    struct pw_score *f = pw_alloc((size_t)cfg->layers, sizeof *f);
+    bool varies = pw_expr_reads(pw_formula_of(use->o.bytes)->x, PW_STAGE_GATE, PW_VAR_LAYER) ||
+                  pw_expr_reads(pw_formula_of(use->o.bytes)->x, PW_STAGE_GATE, PW_VAR_HEAD);
+    double error = varies ? INFINITY : 0;
+    use->pe->gate(use->o.bytes, cfg, 0, 1, f);
+    for (float x = -20; x <= 20; x += 0.25f) {
+        float slope, y = pw_score_value(f, (struct pw_score_pair){0}, x, &slope);
+        error = fmax(error, fabs((double)y + log1p(exp(-(double)x))));
+    }
+    free(f);
+    return error;
+}
+
 struct pw_formula_twin pw_formula_nearest(const struct pw_pe_use_opts *use, const struct pw_config *cfg)
 {
     const struct pw_formula *f = pw_formula_of(use->o.bytes);
@@ -187,6 +207,9 @@ struct pw_formula_twin pw_formula_nearest(const struct pw_pe_use_opts *use, cons
         else if (table && b.pe->index != NULL && b.pe->param_rows != NULL && best.pe == NULL &&
                  same_entries(use, &b, cfg))
             best = (struct pw_formula_twin){.pe = b.pe, .factor = 1, .learned = true};
+        else if (f->pe.uses == PW_PE_TERMS && b.pe->uses == PW_PE_TERMS && gate_error(use, cfg) < 20 * NEAR)
+            best = (struct pw_formula_twin){
+                .pe = b.pe, .factor = 1, .error = fmax(gate_error(use, cfg) / 20, 1e-16)};
     }
     for (int k = 0; k < 2; k++)
         sample_free(&s[k]);

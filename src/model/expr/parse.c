@@ -10,7 +10,7 @@
 #include "model/expr/parse_int.h"
 
 const char *const pw_stage_names[PW_STAGES + 1] = {"position", "embed", "angle", "gain", "bias",
-                                                   "scale",    "score", "mask",  NULL};
+                                                   "scale",    "score", "mask",  "gate", NULL};
 /* Words with a meaning of their own, besides variables, stages and functions. */
 static const char *const words[] = {"learn", "normal", "per", "head",   "layer",  "slopes",
                                     "list",  "sum",    "mlp", "hidden", "option", NULL};
@@ -128,8 +128,11 @@ static void learned(struct pw_parser *p, struct pw_parse_name *name)
     } while (pw_parse_take(p, ","));
 }
 
+/* `g` is not: formulas use the letter for parameters, and their names come before variables. */
 static bool is_reserved(const char *text, int length)
 {
+    if (length == 1 && *text == 'g')
+        return false;
     return pw_parse_find(pw_parse_variables, text, length) >= 0 || pw_parse_find(words, text, length) >= 0 ||
            pw_function_find(text, length) >= 0;
 }
@@ -224,7 +227,7 @@ static void check_used(struct pw_parser *p)
     if (!any)
         pw_parse_fail(p, p->t.at,
                       "the formula defines nothing: one of position, embed, angle, gain, bias, scale, score, "
-                      "mask%s",
+                      "mask, gate%s",
                       is_one(p) ? "; quotes around a formula protect ';'" : "");
     if (p->x->pairing != 0 && p->x->root[PW_STAGE_ANGLE] < 0 && p->x->root[PW_STAGE_GAIN] < 0)
         pw_parse_fail(p, p->t.at, "nothing uses the pairing: there is no angle and no gain");

@@ -64,7 +64,8 @@ static void put_stage(struct pw_print *p, enum pw_stage stage, bool *known)
         "\\operatorname{position}(i)",        "\\operatorname{embed}_{i,c}",
         "\\operatorname{angle}_{i,p}",        "\\operatorname{gain}_{i,p}",
         "\\operatorname{bias}_{h}(i, j)",     "\\operatorname{scale}_{h}(i)",
-        "\\operatorname{score}_{h}(s, i, j)", "\\operatorname{mask}_{h}(i, j)"};
+        "\\operatorname{score}_{h}(s, i, j)", "\\operatorname{mask}_{h}(i, j)",
+        "\\operatorname{gate}_{h}(g)"};
     const struct pw_expr *x = p->x;
     int root = x->root[stage];
     pw_print_scan(p, stage, false);
@@ -123,6 +124,10 @@ static void put_comments(const struct pw_expr_source *src, struct pw_str *out)
             : "% position reads the class of token i (word, digit, separator, symbol, last: 0..4), runs of "
               "digits, and\n% random numbers u of a sequence: uniform in [0, 1), or of normal().\n",
         c->heads, c->width, c->head_width, src->trained, c->layers, c->context);
+    if (pw_expr_has(x, PW_STAGE_GATE))
+        pw_str_add(out,
+                   "%% g: a learned projection of a layer's normed input, for each head; a score gets the "
+                   "sum of the gates of\n%% all tokens after the key, up to the query.\n");
     pw_str_fini(&text);
     if (strstr(x->text, "slopes") != NULL) {
         pw_str_add(out, "%% slope: ALiBi's slopes (Press et al. 2022):");

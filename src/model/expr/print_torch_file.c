@@ -319,6 +319,10 @@ enum pw_code pw_expr_print_torch(const struct pw_expr_source *src, struct pw_str
             err, PW_EUSER,
             "export formula: the position reads tokens or chance, which no score_mod and no table of "
             "PyTorch sees; FILE.tex and FILE.pe can hold it");
+    if (pw_expr_has(src->x, PW_STAGE_GATE))
+        return pw_fail(err, PW_EUSER,
+                       "export formula: the gate reads the layer's input, which no score_mod sees; FILE.tex "
+                       "and FILE.pe can hold it");
     struct pw_str body = {0};
     struct pw_print p = {.src = src, .x = src->x, .out = &body};
     enum pw_code code = PW_OK;

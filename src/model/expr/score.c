@@ -1,5 +1,5 @@
-/* score.c - translates the stage `score`. Constants of the model are folded, so the program that every pair
- * of positions runs is as short as the formula's own part. */
+/* score.c - translates the stages `score` and `gate`. Constants of the model are folded, so the program that
+ * every pair of positions or every token runs is as short as the formula's own part. */
 #include "model/expr/score.h"
 
 #include <string.h>
@@ -10,6 +10,7 @@ struct translation {
     const struct pw_expr *x;
     const double *vars;
     double from, step;
+    const char *stage;
     struct pw_score *out;
     struct pw_err *err;
     int to[PW_EXPR_NODES]; /* the program's node of each node of the formula; -1: not translated */
@@ -22,7 +23,7 @@ static int put_node(struct translation *t, struct pw_score_node node)
         if (memcmp(&t->out->node[k], &node, sizeof node) == 0)
             return k;
     if (t->out->n == PW_SCORE_NODES) {
-        t->code = pw_fail(t->err, PW_EUSER, "score: too long: at most %d operations", PW_SCORE_NODES);
+        t->code = pw_fail(t->err, PW_EUSER, "%s: too long: at most %d operations", t->stage, PW_SCORE_NODES);
         return 0;
     }
     t->out->node[t->out->n] = node;
@@ -63,6 +64,7 @@ static int put_variable(struct translation *t, int v)
         return put_op(t, PW_SCORE_CALL, PW_F_SUBTRACT, (const int[]){query, key, 0}, 0, 0);
     }
     case PW_VAR_HEAD: return put_op(t, PW_SCORE_HEAD, 0, NULL, 0, 0);
+    case PW_VAR_GATE:
     case PW_VAR_SCORE: return put_op(t, PW_SCORE_S, 0, NULL, 0, 0);
     default: return put_number(t, t->vars[v]);
     }
@@ -86,8 +88,8 @@ static int put_call(struct translation *t, const struct pw_node *node)
     if (constant)
         return put_number(t, pw_function_value(node->index, a));
     if (node->index == PW_F_BUCKET || node->index == PW_F_SLOPE) {
-        t->code = pw_fail(t->err, PW_EUSER, "score: %s of a value that is not constant: use it in 'bias'",
-                          node->index == PW_F_BUCKET ? "bucket" : "slopes()");
+        t->code = pw_fail(t->err, PW_EUSER, "%s: %s of a value that is not constant: use it in 'bias'",
+                          t->stage, node->index == PW_F_BUCKET ? "bucket" : "slopes()");
         return 0;
     }
     return put_op(t, PW_SCORE_CALL, node->index, arg, 0, 0);
@@ -109,31 +111,37 @@ static int translate(struct translation *t, const struct pw_node *node)
     case PW_NODE_CALL: return put_call(t, node);
     case PW_NODE_SELECT: return put_select(t, node);
     case PW_NODE_DATA:
-        t->code = pw_fail(t->err, PW_EUSER, "score: no numbers of a file here: write them as numbers");
+        t->code = pw_fail(t->err, PW_EUSER, "%s: no numbers of a file here: write them as numbers", t->stage);
         return 0;
     case PW_NODE_SUM:
     case PW_NODE_BOUND:
-        t->code = pw_fail(t->err, PW_EUSER, "score: no 'sum' here: write its terms");
+        t->code = pw_fail(t->err, PW_EUSER, "%s: no 'sum' here: write its terms", t->stage);
         return 0;
     default:
-        t->code = pw_fail(t->err, PW_EUSER, "score: no learned parameters here: write numbers");
+        t->code = pw_fail(t->err, PW_EUSER, "%s: no learned parameters here: write numbers", t->stage);
         return 0;
     }
 }
 
-enum pw_code pw_expr_score(struct pw_score *out, const struct pw_expr *x, const double *vars, double from,
-                           double step, struct pw_err *err)
+enum pw_code pw_expr_function(struct pw_score *out, const struct pw_expr *x, enum pw_stage stage,
+                              const double *vars, double from, double step, struct pw_err *err)
 {
-    struct translation t = {.x = x, .vars = vars, .from = from, .step = step, .out = out, .err = err};
+    struct translation t = {.x = x,
+                            .vars = vars,
+                            .from = from,
+                            .step = step,
+                            .stage = pw_stage_names[stage],
+                            .out = out,
+                            .err = err};
     bool needed[PW_EXPR_NODES];
-    int root = x->root[PW_STAGE_SCORE];
+    int root = x->root[stage];
     memset(out, 0, sizeof *out);
     pw_expr_mark(x, root, needed);
     for (int k = 0; k <= root && t.code == PW_OK; k++)
         t.to[k] = needed[k] ? translate(&t, &x->node[k]) : -1;
     if (t.code != PW_OK)
         return t.code;
-    /* the last node is the result; that of a constant or of `s` alone may lie before others */
+    /* the last node is the result; that of a constant, or of `s` or `g` alone, may lie before others */
     out->n = t.to[root] + 1;
     return PW_OK;
 }

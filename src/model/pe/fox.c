@@ -47,5 +47,4 @@ const struct pw_pe pw_pe_fox = {
     .uses = PW_PE_TERMS,
     .needs_mask = true,
     .params = params,
-    .terms = PW_TERMS_LOG_SIGMOID,
 };

@@ -124,13 +124,23 @@ static void draw_labels(const struct pw_att_window *p, struct pw_canvas *c, stru
             pw_draw_cell(c, r, p->y + split / 2 - 1, p->x + x, pw_style_dim(), 0x2504);
 }
 
-/* Is there a row below the map with the contextual positions of the keys? */
+/* Is there a row below the map with the contextual positions of the keys, or with what votes take from them?
+ */
 static bool has_ruler(const struct pw_att *w)
 {
-    return w->a->positions != NULL && !w->mean && !w->cells;
+    return (w->a->positions != NULL || pw_att_loses(w->a)) && !w->mean && !w->cells;
 }
 
-/* Draws the contextual positions of the keys below the map, for the query under the cursor. */
+/* The number of key k in this row. */
+static double ruler_value(const struct pw_ev_attention *a, int query, int k)
+{
+    size_t at = (size_t)query * a->T + k;
+
+    return a->positions != NULL ? (double)pw_from_half(a->positions[at])
+                                : fabs((double)pw_from_half(a->gate[at]));
+}
+
+/* Draws this row for the query under the cursor. */
 static void draw_ruler(const struct pw_att_window *p, struct pw_canvas *c, struct pw_rect r, int y)
 {
     const struct pw_ev_attention *a = p->w->a;
@@ -141,7 +151,7 @@ static void draw_ruler(const struct pw_att_window *p, struct pw_canvas *c, struc
         return;
     for (int i = 0; i < p->cols && p->left + i <= query; i += m->pool_c) {
         int x = p->x + pw_heat_column(m, i);
-        double at = (double)pw_from_half(a->positions[(size_t)query * a->T + p->left + i]);
+        double at = ruler_value(a, query, p->left + i);
         char text[16];
         snprintf(text, sizeof text, m->sx >= 4 ? "%.1f" : "%.0f", at);
         if (x < free_from)
@@ -149,7 +159,7 @@ static void draw_ruler(const struct pw_att_window *p, struct pw_canvas *c, struc
         pw_draw_cut(c, r, y, x, pw_style_dim(), text, r.x + r.w - x);
         free_from = x + (int)strlen(text) + 1;
     }
-    pw_draw_cut(c, r, y, r.x, pw_style_dim(), "at", p->label_w);
+    pw_draw_cut(c, r, y, r.x, pw_style_dim(), a->positions != NULL ? "at" : "lost", p->label_w);
 }
 
 /* ---- the whole map */
@@ -231,7 +241,7 @@ static bool place(struct pw_att_window *p, const struct pw_ui *ui, const struct 
     if (!fit(p, ui, body, side, ruler, false))
         return false;
     struct pw_att_window other = *p;
-    bool below = w->view == PW_VIEW_PROBS || (w->view == PW_VIEW_GATE && w->a->gate_values != NULL);
+    bool below = w->view == PW_VIEW_PROBS || pw_att_shows_gates(w->a, w->view);
     *margins = below && w->ref == NULL && body.h >= 11 && body.w >= 50;
     if (*margins) { /* only if the margins do not shrink the map */
         *margins = fit(&other, ui, body, side + PW_ATT_BITS, 1 + ruler, false) && other.m.sx == p->m.sx &&

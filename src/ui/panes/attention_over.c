@@ -137,14 +137,14 @@ static float received(const struct pw_att *w, int k)
 /* Returns the value of a key in the row below the map: its gate, or the mean probability that it receives. */
 static float margin_of(const struct pw_att *w, int k)
 {
-    return w->view == PW_VIEW_GATE ? pw_att_gate(w->a, w->layer, w->head, k) : received(w, k);
+    return pw_att_shows_gates(w->a, w->view) ? pw_att_gate(w->a, w->layer, w->head, k) : received(w, k);
 }
 
 /* Writes a gate into its cell, if the cell is wide enough. */
 static void draw_gate(const struct pw_heat *m, struct pw_canvas *c, struct pw_rect r, int y, int x,
-                      float gate)
+                      float gate, float most)
 {
-    uint32_t behind = pw_ramp(gate);
+    uint32_t behind = pw_ramp(gate / most);
 
     if (m->sx < 5)
         return;
@@ -159,7 +159,9 @@ static void draw_below(const struct pw_att_window *p, struct pw_canvas *c, struc
 {
     const struct pw_att *w = p->w;
     int y = p->y + p->m.h;
-    const char *word = w->view == PW_VIEW_GATE ? "gate" : "mean";
+    bool gates = pw_att_shows_gates(w->a, w->view), reflects = gates && pw_att_reflects(w->a);
+    const char *word = reflects ? "factor" : gates ? "gate" : "mean";
+    float limit = reflects ? 2 : 1;
 
     if (y >= r.y + r.h)
         return;
@@ -168,9 +170,9 @@ static void draw_below(const struct pw_att_window *p, struct pw_canvas *c, struc
         for (int k = p->left + i; k < p->left + i + p->m.pool_c && k < p->left + p->cols; k++)
             most = margin_of(w, k) > most ? margin_of(w, k) : most;
         int x = p->x + pw_heat_column(&p->m, i);
-        pw_heat_cell(&p->ui->look, c, r, y, x, p->m.sx, most, 0, 1, false);
-        if (w->view == PW_VIEW_GATE)
-            draw_gate(&p->m, c, r, y, x, most);
+        pw_heat_cell(&p->ui->look, c, r, y, x, p->m.sx, most, 0, limit, false);
+        if (gates)
+            draw_gate(&p->m, c, r, y, x, most, limit);
     }
     pw_draw_cut(c, r, y, r.x, pw_style_dim(), word, p->label_w);
 }

@@ -31,7 +31,11 @@ static void add_score(struct pw_str *piece, const struct pw_att *w, size_t at)
         return;
     pw_str_add(piece, " = %+.2f content", (double)pw_from_half(a->content[at]));
     if (a->biases || a->rotates)
-        pw_str_add(piece, " %+.2f %s", (double)pw_from_half(a->bias[at]), a->rotates ? "rotation" : "bias");
+        pw_str_add(piece, " %+.2f %s", (double)pw_from_half(a->bias[at]),
+                   pw_att_reflects(a)                    ? "reflections"
+                   : a->rotates                          ? "rotation"
+                   : a->gate_values != NULL && !a->gates ? "fading"
+                                                         : "bias");
     if (a->gates)
         pw_str_add(piece, " %+.2f gate", (double)pw_from_half(a->gate[at]));
 }
@@ -84,7 +88,9 @@ static int describe(const struct pw_ui *ui, const struct pw_att *w, struct pw_st
             (double)pw_from_half(a->all_scores[((size_t)w->layer * a->heads + w->head) * a->T * a->T + at]));
     float gate = pw_att_gate(a, w->layer, w->head, k);
     if (!w->mean && isfinite(gate))
-        pw_str_add(&pieces[n++], "gate of \"%s\" keeps %.3f", pw_att_label(a, k), (double)gate);
+        pw_str_add(&pieces[n++],
+                   pw_att_reflects(a) ? "\"%s\" reflects with factor %.3f" : "gate of \"%s\" keeps %.3f",
+                   pw_att_label(a, k), (double)gate);
     if (!w->mean && a->terms != NULL) {
         const char *sep = "content =";
         for (int term = 0; term < 4; term++, sep = "")

@@ -38,6 +38,8 @@ static void tell_query(FILE *out, const struct pw_att *w, int q)
         fprintf(out, "%s %d '%s' %.2f", n ? "," : "", k, pw_att_label(a, k), (double)pw_att_prob(w, q, k));
         if (!w->mean && a->positions != NULL)
             fprintf(out, " at %.2f", (double)pw_from_half(a->positions[(size_t)q * a->T + k]));
+        if (!w->mean && pw_att_loses(a))
+            fprintf(out, " lost %.2f", fabs((double)pw_from_half(a->gate[(size_t)q * a->T + k])));
         if (pw_att_untrained(w, q, k))
             fprintf(out, " (%s never trained)", w->hatch);
     }
@@ -89,7 +91,10 @@ static void tell_gates(FILE *out, const struct pw_att *w)
 
     if (w->mean || a->gate_values == NULL || w->layer != a->layer)
         return;
-    fprintf(out, "gate of each token, the share of what came before that the head keeps:");
+    fprintf(out, "%s:",
+            pw_att_reflects(a) ? "factor of each token's reflection, 1 to erase a direction, 2 to mirror it"
+            : a->gates         ? "gate of each token, the share of what came before that the head keeps"
+                               : "gate of each token, the mean over the entries of the head");
     for (int t = 0; t < a->T; t++)
         fprintf(out, "%s %d '%s' %.3f", t > 0 ? "," : "", t, pw_att_label(a, t),
                 (double)pw_att_gate(a, w->layer, w->head, t));
