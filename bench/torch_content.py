@@ -131,7 +131,7 @@ class Wall(nn.Module):
     def __init__(self, o, given):
         super().__init__()
         self.g_proj = nn.Linear(o["width"], o["width"])
-        nn.init.constant_(self.g_proj.bias, given.get("open", 8.0))
+        nn.init.constant_(self.g_proj.bias, given.get("gate_bias", 8.0))
 
     def forward(self, x, q, k, v, mask, scale):
         kept = F.logsigmoid(self.g_proj(x)).cumsum(1).unflatten(-1, (q.shape[1], -1)).transpose(1, 2)

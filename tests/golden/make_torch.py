@@ -64,11 +64,11 @@ CASES = {
     "selective": ("selective", {}),
     "selective_gelu": ("selective", dict(norm="layernorm", act="gelu", bias="on", heads=4, tied="on")),
     "pope": ("pope base=100", {}),
+    "pope_both": ("pope", dict(norm="layernorm", act="gelu", bias="on", heads=4, causal="off")),
     "path": ("path rank=3", {}),
     "path_gelu": ("path rank=8 conv=0", dict(norm="layernorm", act="gelu", bias="on", heads=4, tied="on")),
     "wall": ("wall", {}),
-    "wall_gelu": ("wall open=0", dict(norm="layernorm", act="gelu", bias="on", heads=4, tied="on")),
-    "pope_both": ("pope", dict(norm="layernorm", act="gelu", bias="on", heads=4, causal="off")),
+    "wall_gelu": ("wall gate_bias=0", dict(norm="layernorm", act="gelu", bias="on", heads=4, tied="on")),
 }
 
 FAMILIES = {

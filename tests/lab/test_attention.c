@@ -65,7 +65,7 @@ static void test_walks(void **state)
     (void)state;
     struct bench b;
     bench_open(&b, 1, false);
-    bench_must(&b, "task sort lengths=2..8; race path,wall(open=1); train 20; prompt sort 3 1 2");
+    bench_must(&b, "task sort lengths=2..8; race path,wall(gate_bias=1); train 20; prompt sort 3 1 2");
     bench_must(&b, "inspect layer=1 head=1");
     const struct pw_ev_attention *a = &b.s->attention;
     for (int arm = 1; arm <= 2; arm++) {

@@ -79,9 +79,9 @@ const struct ref_digest ref_digests[] = {
     {"pope", OPEN, {0x4b5aff0309c76cd1, 0x9113237ddcf27961}},
     {"path", PLAIN, {0xfa1e927b37030317, 0x150d109c1365f397}},
     {"path rank=5 conv=0", TIED, {0x8560cf8a9da4c003, 0x2c5dc2edb270194c}},
-    {"path", ODD, {0x4ec3ce23fdd5efc7, 0x5a536c3611c62607}},
+    {"path", ODD, {0x2b251d269e83e514, 0x529aa9d039e865b5}},
     {"wall", PLAIN, {0xc40426a86022e7a7, 0xd0ecee5e557dbba6}},
-    {"wall open=1", TIED, {0xc996e8d46521fe0d, 0xbca2ecb2b2fac187}},
+    {"wall gate_bias=1", TIED, {0xc996e8d46521fe0d, 0xbca2ecb2b2fac187}},
     {"wall", ODD, {0xaa874534e098bcee, 0x28dcb4d53bf6b6e1}},
     {NULL, NULL, {0, 0}},
 };

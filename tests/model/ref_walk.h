@@ -4,7 +4,7 @@
 #define PW_REF_WALK_H
 #include "ref_model.h"
 
-/* What the rows of one layer do to a query that walks back over them. */
+/* The rows of one layer, over which a query walks back. */
 struct ref_walk {
     int H, D;
     double *vectors, *factors; /* [T,H,D] [T,H]; factors are NULL if entries are scaled; both NULL: no walk */

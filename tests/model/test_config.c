@@ -336,13 +336,13 @@ static void test_encodings(void **state)
     assert_pe("pope logn=4", "", "pope: logn=4: not allowed with the polar form");
     assert_pe("pope gain=2", "", "pope: gain=2: it has no fixed bias (alibi and grape have one)");
     assert_pe("path", "width=64", "path rank=32 conv=3");
-    assert_pe("householder conv=0", "width=16", "path rank=16 conv=0");
+    assert_pe("householder conv=0", "width=16", "path rank=32 conv=0");
     assert_pe("path rank=0", "", "path: rank=0: allowed are 1..256");
     assert_pe("path conv=9", "", "path: conv=9: allowed are 0..8");
     assert_pe("path", "causal=off",
               "path: causal=off: a query walks over earlier tokens, so it needs causal=on");
     assert_pe("path stretch=2", "", "path: stretch=2: it has no positions to stretch");
-    assert_pe("wall", "", "wall open=8");
+    assert_pe("wall", "", "wall gate_bias=8");
     assert_pe("wall offset=2", "", "wall: offset=2: it has no positions to shift");
     assert_pe("wall", "causal=off",
               "wall: causal=off: a query walks over earlier tokens, so it needs causal=on");

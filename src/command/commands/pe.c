@@ -232,7 +232,7 @@ const struct pw_command pw_cmd_pe = {
         "  selective                          votes of earlier tokens hide keys from later ones\n"
         "  pope       base=                   lengths by content, angles by position\n"
         "  path       rank= conv=             each token after a key reflects the query\n"
-        "  wall       open=                   each token has a gate on each channel of q.k\n"
+        "  wall       gate_bias=              each token has a gate on each channel of q.k\n"
         "  expr FORMULA                       your own, to the end of the line; quotes around it, ' or \",\n"
         "                                     protect ';': pe expr 'm = slopes()[h]; bias = -m * d'\n"
         "The two lines before fox need the length of the whole sequence, which leaks it in causal training. "

@@ -6,8 +6,8 @@
  *
  * x is the layer's normed input, which also gives q, k and v. H has the eigenvalue 1 - b in the direction of
  * w: b = 1 removes that part, b near 2 reflects it. So the tokens between a key and the query rotate and
- * erase parts of the product, and no position is read. The reflections of a row are part of its own query:
- * the row's own key has the plain product.
+ * erase parts of the product, and no position is read. A row's reflection acts on its query after the
+ * product with the row's own key, which is therefore plain.
  *
  * The names are those of the authors' layer (PaTHAttention of flash-linear-attention): w_proj.0, w_proj.1,
  * w_conv1d, bt_proj. The convolution reads three rows, each channel on its own. Initial values: b = 1, and
@@ -17,28 +17,19 @@
 
 #include "model/pe.h"
 
-enum { RANK = 32, MOST = 256 };
+enum { MOST = 256 };
 
 struct options {
-    int rank; /* 0: not given */
-    int conv;
+    int rank, conv;
 };
 
 static const struct pw_opt opts_table[] = {
-    {"rank", PW_OPT_INT, offsetof(struct options, rank), NULL, 1, MOST, NULL, 0,
-     "rank of the projection that gives the vectors; default: 32, at most width"},
+    {"rank", PW_OPT_INT, offsetof(struct options, rank), "32", 1, MOST, NULL, 0,
+     "rank of the projection that gives the vectors"},
     {"conv", PW_OPT_INT, offsetof(struct options, conv), "3", 0, PW_WALK_TAPS, NULL, 0,
      "rows that a convolution reads before the vectors are made; 0: none"},
     {0},
 };
-
-static void resolve(void *opts, const struct pw_config *cfg)
-{
-    struct options *o = opts;
-
-    if (o->rank == 0)
-        o->rank = cfg->width < RANK ? cfg->width : RANK;
-}
 
 static struct pw_pe_walk walk(const void *opts, const struct pw_config *cfg)
 {
@@ -76,8 +67,6 @@ const struct pw_pe pw_pe_path = {
     .opts_size = sizeof(struct options),
     .uses = PW_PE_WALK,
     .needs_mask = true,
-    .resolve = resolve,
-    .choice = "rank=32, at most width",
     .params = params,
     .walk = walk,
 };

@@ -10,17 +10,17 @@
  * number.
  *
  * The parameters have the name of the authors' layer, g_proj. They start as there: weights with standard
- * deviation 0.02, biases 8. So f starts near 1, and a new model nearly has plain products. open=B is another
- * initial bias. */
+ * deviation 0.02, biases 8. So f starts near 1, and a new model nearly has plain products. gate_bias=B is
+ * another initial bias. */
 #include "model/pe.h"
 
 struct options {
-    float open;
+    float gate_bias;
 };
 
 static const struct pw_opt opts_table[] = {
-    {"open", PW_OPT_FLOAT, offsetof(struct options, open), "8", -20, 20, NULL, 0,
-     "initial bias of the gates: a channel keeps sigmoid(open) at each token"},
+    {"gate_bias", PW_OPT_FLOAT, offsetof(struct options, gate_bias), "8", -20, 20, NULL, 0,
+     "initial bias of the gates: a channel keeps sigmoid(gate_bias) at each token"},
     {0},
 };
 
@@ -33,11 +33,11 @@ static struct pw_pe_walk walk(const void *opts, const struct pw_config *cfg)
 
 static int params(const void *opts, const struct pw_config *cfg, struct pw_pe_param *out)
 {
-    float open = ((const struct options *)opts)->open;
+    float bias = ((const struct options *)opts)->gate_bias;
     int L = cfg->layers, HD = cfg->heads * cfg->head_width;
 
     out[0] = (struct pw_pe_param){"g_proj.weight", HD, cfg->width, 0.02f, 0, true, L};
-    out[1] = (struct pw_pe_param){"g_proj.bias", 0, HD, 0, open, false, L};
+    out[1] = (struct pw_pe_param){"g_proj.bias", 0, HD, 0, bias, false, L};
     return 2;
 }
 
