@@ -59,7 +59,7 @@ struct pw_device {
 
 /* A backend: what it is, and its operations. Each table is constant. */
 struct pw_backend_ops {
-    int abi; /* PW_BACKEND_ABI 30that this table was built against */
+    int abi; /* PW_BACKEND_ABI that this table was built against */
     const char *name, *summary;
     const char *mode;      /* cuda: "ref" (the bits of the cpu backend) or "fast"; cpu: "" */
     int slots;             /* maximum number of gradient slots per step; 0: that of class portable (step.c) */
@@ -502,7 +502,7 @@ const struct pw_backend_ops *pw_backend_cpu_precision(const char *isa, const cha
 
 /* The content of a backend plug-in. libpewter_NAME.so exports only the function that returns it. */
 struct pw_backend_plugin {
-    /* PW_BACKEND_ABI 30that it was built with; other members are read only if it matches */
+    /* PW_BACKEND_ABI that it was built with; other members are read only if it matches */
     int abi;
     const char *version;                        /* version of pewter that it belongs to */
     const struct pw_backend_ops *const *tables; /* tables, the default first; ends with NULL */
