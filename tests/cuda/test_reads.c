@@ -166,6 +166,21 @@ static void test_fast_decodes(void **state)
     toy_close(&toy);
 }
 
+/* No table of cuda has selection, with or without other scans. */
+static void test_selection_is_refused(void **state)
+{
+    struct toy t = open_device("ref", NULL);
+    struct pw_config cfg = toy_config(OPTIONS, VOCAB);
+    struct pw_pe_use_opts pe = toy_pe("selective", &cfg);
+    struct pw_model *m = NULL;
+    struct pw_err err = {0};
+    (void)state;
+    assert_int_equal(pw_model_create(&m, t.ops, t.be, &cfg, &pe, 1, &err), PW_EUSER);
+    assert_string_equal(err.msg, "selective: backend cuda can't compute it; use 'backend cpu'");
+    assert_null(m);
+    toy_close(&t);
+}
+
 /* A model is refused before it has memory on the device. */
 static void expect_refused(const struct toy *t, const struct pw_backend_ops *less, unsigned use, int want)
 {
@@ -209,8 +224,8 @@ static void test_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_refused), cmocka_unit_test(test_bits),
-                                       cmocka_unit_test(test_long_prompt),
-                                       cmocka_unit_test(test_fast_decodes)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_selection_is_refused),
+        cmocka_unit_test(test_bits), cmocka_unit_test(test_long_prompt), cmocka_unit_test(test_fast_decodes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -125,7 +125,7 @@ static void test_scans(void **state)
     bench_close(&b);
 }
 
-/* What votes take from the scores is the gate: the votes are the positive scores of head 0 before it. */
+/* The gate is minus the sum of votes, and votes are the positive scores of head 0 without it. */
 static void test_selection(void **state)
 {
     (void)state;

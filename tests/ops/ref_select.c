@@ -1,5 +1,5 @@
 /* ref_select.c - selection: the reference for bits, and that for values in double precision. The sums of
- * votes are computed anew for each query. */
+ * votes are added up for each query. */
 #include "tests/ops/ref_double.h"
 #include "tests/ops/ref_math.h"
 #include "tests/ops/ref_plain.h"

@@ -193,7 +193,7 @@ static void test_gates(void **state)
     assert_says(after(b, 20, 100, ""), "v: the part of the gates");
 }
 
-/* What votes of tokens take from each key, as a ruler and in words. Tokens have no gates of their own. */
+/* The losses of keys to votes, as a ruler and in words. Tokens have no gates of their own. */
 static void test_losses(void **state)
 {
     struct bench *b = *state;

@@ -4,7 +4,7 @@
  *     v(k,j) = max(0, s_kj of head 0)     for 0 < j < k, and 0 otherwise
  *     score(i,j) = s_ij - sum over k < i of v(k,j)                  in all heads
  *
- * with s the scaled product of q and k. A vote counts from the next token on. Nobody votes on itself, so
+ * with s the scaled product of q and k. A vote counts from the next token on. No token votes on itself, so
  * every query can read its own key, nor on the first token, as in the paper.
  *
  * It has no parameters and no options. Of positions it says only that a key loses more the later the query;
