@@ -171,13 +171,18 @@ static void test_selection_is_refused(void **state)
 {
     struct toy t = open_device("ref", NULL);
     struct pw_config cfg = toy_config(OPTIONS, VOCAB);
-    struct pw_pe_use_opts pe = toy_pe("selective", &cfg);
-    struct pw_model *m = NULL;
-    struct pw_err err = {0};
+    static const char *const names[] = {"selective", "path", "wall"};
     (void)state;
-    assert_int_equal(pw_model_create(&m, t.ops, t.be, &cfg, &pe, 1, &err), PW_EUSER);
-    assert_string_equal(err.msg, "selective: backend cuda can't compute it; use 'backend cpu'");
-    assert_null(m);
+    for (int i = 0; i < 3; i++) {
+        struct pw_pe_use_opts pe = toy_pe(names[i], &cfg);
+        struct pw_model *m = NULL;
+        struct pw_err err = {0};
+        char want[80];
+        snprintf(want, sizeof want, "%s: backend cuda can't compute it; use 'backend cpu'", names[i]);
+        assert_int_equal(pw_model_create(&m, t.ops, t.be, &cfg, &pe, 1, &err), PW_EUSER);
+        assert_string_equal(err.msg, want);
+        assert_null(m);
+    }
     toy_close(&t);
 }
 
