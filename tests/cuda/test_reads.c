@@ -166,8 +166,8 @@ static void test_fast_decodes(void **state)
     toy_close(&toy);
 }
 
-/* No table of cuda has selection, with or without other scans. */
-static void test_selection_is_refused(void **state)
+/* No table of cuda has selection or a walk. */
+static void test_others_are_refused(void **state)
 {
     struct toy t = open_device("ref", NULL);
     struct pw_config cfg = toy_config(OPTIONS, VOCAB);
@@ -230,7 +230,7 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_selection_is_refused),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_others_are_refused),
         cmocka_unit_test(test_bits), cmocka_unit_test(test_long_prompt), cmocka_unit_test(test_fast_decodes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
