@@ -39,6 +39,15 @@ static bool folder(int i, char dst[PATH])
     }
 }
 
+/* Replace a path by one without "..", if that is not too long. */
+static void shorten(char path[PATH + 64])
+{
+    char *whole = realpath(path, NULL);
+    if (whole != NULL && strlen(whole) < PATH + 64)
+        snprintf(path, PATH + 64, "%s", whole);
+    free(whole);
+}
+
 /* Write the path of the plug-in's file. If there is none, err lists the folders that were searched. */
 static bool look_for(const char *name, char path[PATH + 64], struct pw_err *err)
 {
@@ -47,6 +56,7 @@ static bool look_for(const char *name, char path[PATH + 64], struct pw_err *err)
     for (int i = 0; folder(i, in); i++) {
         snprintf(path, PATH + 64, "%s/libpewter_%s.so", in, name);
         if (access(path, F_OK) == 0) {
+            shorten(path);
             pw_str_fini(&where);
             return true;
         }

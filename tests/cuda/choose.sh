@@ -91,4 +91,9 @@ for device in none no-driver old-driver; do
     unread "$device" -c 'backend auto'
 done
 unread 61 -c 'backend cuda'
+
+# The plug-in's path is shown without "..", as it is where the program finds it beside its own folder.
+mkdir "$WORK/bin"
+said=$(PEWTER_BACKEND_DIR=$WORK/bin/..${PEWTER_BACKEND_DIR:+/../..$PEWTER_BACKEND_DIR} "$PEWTER" --version)
+grep -qx "cuda: plug-in $(realpath "$PEWTER_BACKEND_DIR")/libpewter_cuda.so" <<<"$said" || fail "--version: $said"
 echo "every backend that can't be had says why"
