@@ -62,6 +62,8 @@ FORMULAS = [
     "angle = (i + 3 * key) * 100 ** (-2 * p / D); pairing = half",
     "b = 10000 * (2 * max(n, 8) / 8 - 1) ** (D / max(D - 2, 1)); angle = i * b ** (-2 * p / D)",
     "angle = (i + key) / n * (p + 1); gain = n > 9 ? 1.5 : 1; bias = -0.1 * d",
+    "gate = -softplus(-g) * (h + 1); bias = -0.1 * d; mask = d < 9 || j < 2",
+    "gate = l == 1 ? -exp(g) : 0.3 * sin(g); angle = i * 100 ** (-2 * p / D)",
     "bias = -0.3 * d stretch=0.5",
     "bias = -0.01 * i * d stretch=0.5 offset=3",
     "bias = -0.3 * d gain=2 temperature=1.5 logn=4",
@@ -106,6 +108,8 @@ def forward(w, config, codes, tokens):
             keys = "key" in code["cos_sin"].__code__.co_varnames
             q, k = [code["rotate"](t, *code["cos_sin"](T, *[key] * keys)) for key, t in enumerate((q, k))]
         s = q @ k.mT * code["SCALE"]
+        if "use_gates" in code:
+            code["use_gates"]((normed @ w["pe.fgate_proj.weight"][layer].T + w["pe.fgate_proj.bias"][layer])[None])
         if "score_mod" in code:
             s = code["score_mod"](s, 0, h, n[:, None], n)
         s = s.masked_fill(~code["mask_mod"](0, h, n[:, None], n), -torch.inf)

@@ -103,6 +103,12 @@ static void test_lines(void **state)
         {"T = learn(0, 17) per head; bias = T[min(d, 16)]", 0,
          "bias by distance; 68 learned parameters; reads a learned entry for the same distances as clipped; "
          "finite up to position 128, twice the context\nFlexAttention: score_mod ('export formula FILE.py')"},
+        {"gate = log(sigmoid(g))", 20,
+         "sums gates of the tokens between key and query; 264 learned parameters; equals fox to 2e-8; finite "
+         "up to "
+         "position 128, twice the context\nFlexAttention: score_mod with sums of the gates, which come from "
+         "the layer's "
+         "input ('export formula FILE.py')"},
         {"angle = i; embed = c; mask = d < 8 || j < 4", 20,
          "adds rows to the embeddings, rotates queries and keys, mask by query and key; no learned "
          "parameters; "

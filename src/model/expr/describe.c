@@ -175,13 +175,11 @@ static void put_flex(const struct pw_expr *x, struct pw_str *out)
         pw_str_add(out, "none: it sees neither tokens nor draws, which the position reads");
         return;
     }
-    if (pw_expr_has(x, PW_STAGE_GATE)) {
-        pw_str_add(out, "none: it does not see the layer's input, which the gate reads");
-        return;
-    }
     if (score || mask)
         pw_str_add(out, "%s%s%s", score ? "score_mod" : "", score && mask ? " and " : "",
                    mask ? "mask_mod" : "");
+    if (pw_expr_has(x, PW_STAGE_GATE))
+        pw_str_add(out, " with sums of the gates, which come from the layer's input");
     if (pw_expr_needs_module(x))
         pw_str_add(out, "%s%s, which it does not see; plain PyTorch instead",
                    score || mask ? "; not for the rest: it changes " : "none: it changes ",

@@ -11,7 +11,8 @@
 
 bool pw_expr_has_score_mod(const struct pw_expr *x)
 {
-    return pw_expr_has(x, PW_STAGE_BIAS) || pw_expr_has(x, PW_STAGE_SCALE) || pw_expr_has(x, PW_STAGE_SCORE);
+    return pw_expr_has(x, PW_STAGE_BIAS) || pw_expr_has(x, PW_STAGE_SCALE) ||
+           pw_expr_has(x, PW_STAGE_SCORE) || pw_expr_has(x, PW_STAGE_GATE);
 }
 
 bool pw_expr_needs_module(const struct pw_expr *x)
@@ -141,6 +142,16 @@ static void put_score_mod(const struct pw_print *p, struct pw_str *out, bool tab
                    "\n\n# FlexAttention can't trace the formula's sum, so score_mod reads a table of %d "
                    "positions.\nTABLES[\"bias\"] = bias_table(%d).contiguous()\n",
                    P, P);
+    if (pw_expr_has(x, PW_STAGE_GATE))
+        pw_str_add(
+            out,
+            "\n\ndef use_gates(g):\n"
+            "    \"\"\"Sets what score_mod adds, from g [batch,length,%d]: x @ weight.T + bias, with "
+            "fgate_proj of "
+            "this layer\n    and x the normed input from which q, k and v come.\"\"\"\n"
+            "    gates = formula_gate(g.to(DTYPE), torch.arange(%d, device=g.device)).expand(g.shape)\n"
+            "    TABLES[\"gates\"] = gates.cumsum(1).mT.contiguous()\n",
+            H, H);
     pw_str_add(out, "\n\ndef score_mod(score, b, h, q_idx, kv_idx):\n    s = score\n");
     if (t->temperature != 1)
         pw_str_add(out, "    s = s / %.9g\n", (double)t->temperature);
@@ -153,6 +164,8 @@ static void put_score_mod(const struct pw_print *p, struct pw_str *out, bool tab
         pw_str_add(out, "    s = s + TABLES[\"bias\"][h, q_idx, kv_idx]\n");
     else if (pw_expr_has(x, PW_STAGE_BIAS))
         pw_str_add(out, "    s = s + %sformula_bias(h, q_idx, kv_idx)\n", gain);
+    if (pw_expr_has(x, PW_STAGE_GATE))
+        pw_str_add(out, "    s = s + TABLES[\"gates\"][b, h, q_idx] - TABLES[\"gates\"][b, h, kv_idx]\n");
     if (pw_expr_has(x, PW_STAGE_SCORE))
         pw_str_add(out, "    s = formula_score(s, h, q_idx, kv_idx)\n");
     pw_str_add(out, "    return s.to(score.dtype)\n");
@@ -257,6 +270,8 @@ static void put_head(const struct pw_print *p, struct pw_str *out)
                    "\n    block_mask = create_block_mask(mask_mod, None, %d, T, T)\n"
                    "    flex_attention(q, k, v,%s block_mask=block_mask, scale=SCALE)\n",
                    c->heads, changes_scores(p->src) ? " score_mod=score_mod," : "");
+    if (pw_expr_has(p->x, PW_STAGE_GATE))
+        pw_str_add(out, "\nFlexAttention does not see the layer's input: call use_gates before each pass.\n");
     if (turns(p->x))
         pw_str_add(out,
                    "\nFlexAttention sees a finished score, not queries and keys, so a rotation is no "
@@ -291,6 +306,8 @@ static void put_check(const struct pw_print *p, struct pw_str *out)
                "    h, n = torch.arange(%d)[:, None, None], torch.arange(T)\n"
                "    s = q @ k.mT * SCALE\n",
                c->context < 100 ? c->context : 100, c->heads, c->head_width, c->heads);
+    if (pw_expr_has(p->x, PW_STAGE_GATE))
+        pw_str_add(out, "    use_gates(torch.randn(1, T, %d))\n", c->heads);
     if (scores)
         pw_str_add(out, "    s = score_mod(s, 0, h, n[:, None], n)\n");
     pw_str_add(out,
@@ -313,16 +330,13 @@ enum pw_code pw_expr_print_torch(const struct pw_expr_source *src, struct pw_str
         [PW_STAGE_SCALE] = {"h, q_idx", "q_idx", false},
         [PW_STAGE_SCORE] = {"s, h, q_idx, kv_idx", "q_idx - kv_idx", false},
         [PW_STAGE_MASK] = {"h, q_idx, kv_idx", "q_idx - kv_idx", false},
+        [PW_STAGE_GATE] = {"g, h", "g", false},
     };
     if (pw_expr_by_data(src->x))
         return pw_fail(
             err, PW_EUSER,
             "export formula: the position reads tokens or chance, which no score_mod and no table of "
             "PyTorch sees; FILE.tex and FILE.pe can hold it");
-    if (pw_expr_has(src->x, PW_STAGE_GATE))
-        return pw_fail(err, PW_EUSER,
-                       "export formula: the gate reads the layer's input, which no score_mod sees; FILE.tex "
-                       "and FILE.pe can hold it");
     struct pw_str body = {0};
     struct pw_print p = {.src = src, .x = src->x, .out = &body};
     enum pw_code code = PW_OK;
@@ -346,7 +360,8 @@ enum pw_code pw_expr_print_torch(const struct pw_expr_source *src, struct pw_str
     }
     if (code == PW_OK) {
         put_head(&p, out);
-        bool tensors = p.tables.len > 0 || table || src->x->n_params > 0;
+        bool tensors =
+            p.tables.len > 0 || table || src->x->n_params > 0 || pw_expr_has(src->x, PW_STAGE_GATE);
         if (tensors) {
             put_params(&p, out);
             put_tables(&p, out);
