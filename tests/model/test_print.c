@@ -106,7 +106,7 @@ static void test_torch(void **state)
         {"angle = i * 10000 ** (-2 * p / D); gain = 2", 0,
          "def formula_gain(i, p):\n    zero = 0 * (i + p).to(torch.float64)\n    return zero + 2\n"},
         {"gate = -2 * softplus(g) + h", 0,
-         "def formula_gate(g, h):\n    return -2 * functional.softplus(g) + h\n"},
+         "def formula_gate(g, h):\n    head = h.to(DTYPE)\n    return -2 * functional.softplus(g) + head\n"},
         {"gate = g; bias = -d", 0,
          "    s = s + TABLES[\"gates\"][b, h, q_idx] - TABLES[\"gates\"][b, h, kv_idx]\n"},
         {"embed = sin(i + c)", 0, "def formula_embed(i, c):\n    return torch.sin(i + c)\n"},
