@@ -29,8 +29,10 @@ static int ask(int threads, struct pw_rng *rng, const char *digests)
             bench_look(&b, 10); /* on a slow machine an endless stream of commands would block training */
     } while (b.steps < 32);
     bench_until_idle(&b);
-    if (b.errors > 0) /* from a pause or resume that came too late */
-        assert_non_null(strstr(b.error, "nothing is "));
+    /* a pause or resume that came too late */
+    if (b.errors > 0 && strcmp(b.error, "no training to pause") != 0 &&
+        strcmp(b.error, "no training is paused; 'train' starts it") != 0)
+        fail_msg("%s", b.error);
     bench_must(&b, "digest");
     assert_string_equal(b.digests, digests);
     bench_close(&b);
