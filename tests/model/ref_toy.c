@@ -202,3 +202,9 @@ void toy_batch_free(struct pw_batch *b)
     free((void *)(uintptr_t)b->targets);
     free(b);
 }
+
+void toy_near(double found, double expected, double tolerance, const char *what, int i)
+{
+    if (!(fabs(found - expected) <= tolerance))
+        fail_msg("%s[%d] is %.12g, not %.12g", what, i, found, expected);
+}

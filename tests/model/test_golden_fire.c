@@ -14,12 +14,6 @@
 
 static struct toy toy;
 
-static void assert_near(double found, double expected, double tolerance, const char *what, int i)
-{
-    if (!(fabs(found - expected) <= tolerance))
-        fail_msg("%s[%d] is %.12g, not %.12g", what, i, found, expected);
-}
-
 /* c = 0.1, L = 4, six positions: the normalised distances, and the bias of two heads from a network of four
  * units. */
 static const double fire_near[6][6] = {{0},
@@ -95,8 +89,8 @@ static void test_fire(void **state)
         for (int j = 0; j < 6; j++)
             for (int h = 0; h < 2; h++) {
                 double near = j <= i ? fire_near[i][j] : 0, bias = j <= i ? fire_bias[h][i][j] : 0;
-                assert_near((double)pw_pe_bias_at(&t, h, i, j), near * (h + 1), 1e-5, "distance", i * 6 + j);
-                assert_near((double)pw_pe_bias_at(&s, h, i, j), bias, 2e-5, "bias", i * 6 + j);
+                toy_near((double)pw_pe_bias_at(&t, h, i, j), near * (h + 1), 1e-5, "distance", i * 6 + j);
+                toy_near((double)pw_pe_bias_at(&s, h, i, j), bias, 2e-5, "bias", i * 6 + j);
             }
     pw_pe_tables_free(&t);
     pw_pe_tables_free(&s);
@@ -118,8 +112,8 @@ static void test_fire_turned(void **state)
     for (int i = 0; i < 6; i++)
         for (int j = 0; j <= i; j++) {
             double at = 2 + 0.5 * i, under = log(0.3 * (at > 3 ? at : 3) + 1);
-            assert_near((double)pw_pe_bias_at(&t, 0, i, j), log(0.3 * 0.5 * (i - j) + 1) / under, 1e-5,
-                        "fire", i * 6 + j);
+            toy_near((double)pw_pe_bias_at(&t, 0, i, j), log(0.3 * 0.5 * (i - j) + 1) / under, 1e-5, "fire",
+                     i * 6 + j);
         }
     pw_pe_tables_free(&t);
 }

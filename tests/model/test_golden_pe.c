@@ -17,12 +17,6 @@
 
 static struct toy toy;
 
-static void assert_near(double found, double expected, double tolerance, const char *what, int i)
-{
-    if (!(fabs(found - expected) <= tolerance))
-        fail_msg("%s[%d] is %.12g, not %.12g", what, i, found, expected);
-}
-
 /* The tables of an encoding in a model with these options. The caller frees them. */
 static struct pw_pe_tables tables(const char *options, const char *pe, int P)
 {
@@ -62,15 +56,14 @@ static void test_sinusoidal(void **state)
 
     (void)state;
     for (int i = 0; i < 40; i++) {
-        assert_near(t.added[i], rows[i / 8][i % 8], 6e-8, "interleaved", i);
-        assert_near(s.added[i], 2 * rows[i / 8][i % 8 < 4 ? 2 * (i % 8) : 2 * (i % 8) - 7], 12e-8, "split",
-                    i);
+        toy_near(t.added[i], rows[i / 8][i % 8], 6e-8, "interleaved", i);
+        toy_near(s.added[i], 2 * rows[i / 8][i % 8 < 4 ? 2 * (i % 8) : 2 * (i % 8) - 7], 12e-8, "split", i);
     }
     pw_pe_tables_free(&t);
     pw_pe_tables_free(&s);
     t = tables("width=64 context=101", "sinusoidal", 101);
     for (int i = 0; i < LENGTH(spots); i++)
-        assert_near(t.added[100 * 64 + spots[i].at], spots[i].value, 6e-8, "d=64, position 100", spots[i].at);
+        toy_near(t.added[100 * 64 + spots[i].at], spots[i].value, 6e-8, "d=64, position 100", spots[i].at);
     pw_pe_tables_free(&t);
 }
 
@@ -104,7 +97,7 @@ static void test_slopes(void **state)
     (void)state;
     for (int l = 0; l < LENGTH(lists); l++)
         for (int h = 0; h < lists[l].n; h++)
-            assert_near(pw_alibi_slope(h, lists[l].heads), lists[l].slopes[h], 1e-15, "slope", h);
+            toy_near(pw_alibi_slope(h, lists[l].heads), lists[l].slopes[h], 1e-15, "slope", h);
     assert_true(pw_alibi_slope(15, 16) == 0x1p-8);
 }
 
@@ -134,7 +127,7 @@ static void test_alibi_bias(void **state)
         for (int r = 0; r < 4; r++)
             sum += exp(bias[r]);
         for (int j = 0; j < 4; j++)
-            assert_near(exp(bias[3 - j]) / sum, probs[k][j], 1e-9, "probability", j);
+            toy_near(exp(bias[3 - j]) / sum, probs[k][j], 1e-9, "probability", j);
     }
     pw_pe_tables_free(&t);
 }
@@ -264,8 +257,8 @@ static void test_first_keys(void **state)
         sum += (double)t.keys[i] * (double)t.keys[i];
         product += (double)t.keys[i] * (double)t.keys[n + i];
     }
-    assert_near(sqrt(sum / n), sqrt(2.0 / 64), 0.01, "deviation", 0);
-    assert_near(product / sum, 0, 0.1, "correlation of two layers", 0);
+    toy_near(sqrt(sum / n), sqrt(2.0 / 64), 0.01, "deviation", 0);
+    toy_near(product / sum, 0, 0.1, "correlation of two layers", 0);
     pw_pe_tables_free(&t);
 }
 
@@ -368,7 +361,7 @@ static void test_rotation(void **state)
     for (int i = 0; i < LENGTH(turns); i++) {
         turn(turns[i].pe, turns[i].pos, q8, k8, q, k);
         for (int d = 0; d < 8; d++)
-            assert_near(q[d], turns[i].expected[d], 2e-6, turns[i].pe, d);
+            toy_near(q[d], turns[i].expected[d], 2e-6, turns[i].pe, d);
     }
 }
 
@@ -400,7 +393,7 @@ static void test_rotary_scores(void **state)
         turn(scores[i].pe, scores[i].key, q8, k8, unused, k);
         for (int d = 0; d < 8; d++)
             sum += (double)q[d] * k[d];
-        assert_near(sum, scores[i].expected, 1e-5, scores[i].pe, i);
+        toy_near(sum, scores[i].expected, 1e-5, scores[i].pe, i);
     }
 }
 
@@ -412,9 +405,9 @@ static void test_frequencies(void **state)
 
     (void)state;
     for (int i = 0; i < 4; i++)
-        assert_near(pw_rotary_frequency(i, 8, 10000), of8[i], 1e-15, "frequency of 8", i);
+        toy_near(pw_rotary_frequency(i, 8, 10000), of8[i], 1e-15, "frequency of 8", i);
     for (int i = 0; i < 8; i++)
-        assert_near(pw_rotary_frequency(i, 16, 10000), of16[i], 1e-15, "frequency of 16", i);
+        toy_near(pw_rotary_frequency(i, 16, 10000), of16[i], 1e-15, "frequency of 16", i);
 }
 
 static int setup(void **state)

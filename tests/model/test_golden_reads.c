@@ -12,12 +12,6 @@
 
 static struct toy toy;
 
-static void assert_near(double found, double expected, double tolerance, const char *what, int i)
-{
-    if (!(fabs(found - expected) <= tolerance))
-        fail_msg("%s[%d] is %.12g, not %.12g", what, i, found, expected);
-}
-
 /* ---- fox: f = .9, .8, .5, .95; sums of ln f, from Python. Sums in float have 24 bits. */
 
 struct forgetting {
@@ -60,8 +54,8 @@ static void test_forgetting(void **state)
             double reversed = 0;
             for (int l = j + 1; l <= i; l++)
                 reversed += log(f[T - 1 - l]);
-            assert_near(scores[i * T + j], rows[i][j], 2e-7, "decay", i * T + j);
-            assert_near(scores[T * T + i * T + j], reversed, 2e-7, "reversed decay", i * T + j);
+            toy_near(scores[i * T + j], rows[i][j], 2e-7, "decay", i * T + j);
+            toy_near(scores[T * T + i * T + j], reversed, 2e-7, "reversed decay", i * T + j);
         }
 }
 
@@ -117,12 +111,12 @@ static void test_scans(void **state)
     toy.ops->for_chunks(toy.be, 1, compute_scan, &x);
     for (int i = 0; i < SCAN_T; i++)
         for (int j = 0; j <= i; j++)
-            assert_near(scores[i * SCAN_T + j], cope[i][j], 1e-6, "score of cope", i * SCAN_T + j);
+            toy_near(scores[i * SCAN_T + j], cope[i][j], 1e-6, "score of cope", i * SCAN_T + j);
     x.scan = (struct pw_scan){.kind = PW_SCAN_STICK};
     toy.ops->for_chunks(toy.be, 1, compute_scan, &x);
     for (int i = 0; i < SCAN_T; i++)
         for (int j = 0; j <= i; j++)
-            assert_near(probs[i * SCAN_T + j], weights[i][j], 3e-7, "weight of a stick", i * SCAN_T + j);
+            toy_near(probs[i * SCAN_T + j], weights[i][j], 3e-7, "weight of a stick", i * SCAN_T + j);
 }
 
 /* ---- selection: q = sin(1 + 4t + d + 2h), k = cos(1 + t + d + h), from Python. The last query has lost
@@ -168,8 +162,8 @@ static void test_selection(void **state)
     for (int h = 0; h < SELECT_H; h++)
         for (int n = 0; n < 2; n++)
             for (int j = 0; j <= rows[n]; j++)
-                assert_near(scores[h][rows[n]][j], want[h][n][j], 3e-6, "score of selection",
-                            (h * 2 + n) * SELECT_T + j);
+                toy_near(scores[h][rows[n]][j], want[h][n][j], 3e-6, "score of selection",
+                         (h * 2 + n) * SELECT_T + j);
 }
 
 /* ---- walks: golden numbers of path at T = 3, D = 2. wall: f_t = (0.5, 0.25), (0.8, 0.1), (0.9, 0.4) with
@@ -210,12 +204,12 @@ static void test_walks(void **state)
     toy.ops->for_chunks(toy.be, 1, compute_walk, &x);
     for (int i = 0; i < WALK_T; i++)
         for (int j = 0; j <= i; j++)
-            assert_near(scores[i * WALK_T + j], path[i][j], 1e-6, "score of path", i * WALK_T + j);
+            toy_near(scores[i * WALK_T + j], path[i][j], 1e-6, "score of path", i * WALK_T + j);
     x.walk = (struct pw_walk){PW_WALK_SCALE, f, NULL, NULL, NULL};
     toy.ops->for_chunks(toy.be, 1, compute_walk, &x);
     for (int i = 0; i < WALK_T; i++)
         for (int j = 0; j <= i; j++)
-            assert_near(scores[i * WALK_T + j], wall[i][j], 1e-6, "score of wall", i * WALK_T + j);
+            toy_near(scores[i * WALK_T + j], wall[i][j], 1e-6, "score of wall", i * WALK_T + j);
 }
 
 static int setup(void **state)
