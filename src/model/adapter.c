@@ -26,14 +26,6 @@ static size_t merged_floats(const struct pw_config *cfg, const struct pw_param_l
     return lay->layer[cfg->layers - 1].down + (size_t)cfg->width * cfg->ffn - first_matrix(lay);
 }
 
-/* Sets the places of the packs of A and B of n matrices, for both directions. Returns their floats. */
-static size_t place_packs(const struct pw_backend_ops *ops, struct pw_mat *low, int n, float *to)
-{
-    size_t forward = pw_packs_place(ops, low, 2 * n, false, to);
-
-    return forward + pw_packs_place(ops, low, 2 * n, true, to != NULL ? to + forward : NULL);
-}
-
 static size_t pack_floats(const struct pw_backend_ops *ops, const struct pw_config *cfg)
 {
     struct pw_mat low[2 * PW_MATS] = {{0}};
@@ -43,7 +35,7 @@ static size_t pack_floats(const struct pw_backend_ops *ops, const struct pw_conf
         low[2 * k] = (struct pw_mat){.out = cfg->adapter, .in = s.in};
         low[2 * k + 1] = (struct pw_mat){.out = s.out, .in = cfg->adapter};
     }
-    return (size_t)cfg->layers * place_packs(ops, low, PW_MATS, NULL);
+    return (size_t)cfg->layers * pw_packs_place_both(ops, low, 2 * PW_MATS, NULL);
 }
 
 enum pw_code pw_adapters_init(struct pw_model *m, struct pw_err *err)
@@ -67,7 +59,7 @@ enum pw_code pw_adapters_init(struct pw_model *m, struct pw_err *err)
             (struct pw_mat){.w = m->p + at->adapter_b[k], .out = mat->out, .in = m->cfg.adapter};
         mat->w = m->merged + (pw_mat_at(at, k) - first_matrix(&m->lay));
     }
-    place_packs(m->ops, m->low, n_mats(m), m->low_pack);
+    pw_packs_place_both(m->ops, m->low, 2 * n_mats(m), m->low_pack);
     return PW_OK;
 }
 

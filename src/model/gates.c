@@ -22,10 +22,9 @@ int pw_gate_columns(const struct pw_model *m)
 /* Floats of the packs of one layer, with both directions. */
 static size_t pack_floats(const struct pw_model *m)
 {
-    int G = pw_gate_columns(m), C = m->cfg.width;
+    struct pw_mat one = {.out = pw_gate_columns(m), .in = m->cfg.width};
 
-    return pw_whole_lines(m->ops->mat_pack_floats(G, C, false)) +
-           pw_whole_lines(m->ops->mat_pack_floats(G, C, true));
+    return pw_packs_place_both(m->ops, &one, 1, NULL);
 }
 
 /* Floats a layer of the second parameter: the projection's bias, or the bank. The weight is in m->gates. */
@@ -84,9 +83,7 @@ enum pw_code pw_gates_init(struct pw_model *m, struct pw_err *err)
                        pw_gates_bytes(m) >> 20);
     for (int l = 0; l < m->cfg.layers; l++)
         m->gates[l] = (struct pw_mat){.w = m->p + weight_at(m, l), .out = G, .in = m->cfg.width};
-    size_t forward = pw_packs_place(m->ops, m->gates, m->cfg.layers, false, m->gate_pack);
-    pw_packs_place(m->ops, m->gates, m->cfg.layers, true,
-                   m->gate_pack != NULL ? m->gate_pack + forward : NULL);
+    pw_packs_place_both(m->ops, m->gates, m->cfg.layers, m->gate_pack);
     return PW_OK;
 }
 

@@ -33,6 +33,13 @@ size_t pw_packs_place(const struct pw_backend_ops *ops, struct pw_mat *mats, int
     return used;
 }
 
+size_t pw_packs_place_both(const struct pw_backend_ops *ops, struct pw_mat *mats, int n, float *to)
+{
+    size_t forward = pw_packs_place(ops, mats, n, false, to);
+
+    return forward + pw_packs_place(ops, mats, n, true, to != NULL ? to + forward : NULL);
+}
+
 static size_t place_all(struct pw_model *m, bool backward, float *to)
 {
     return pw_packs_place(m->ops, m->mats, m->cfg.layers * PW_MATS + 1, backward, to);

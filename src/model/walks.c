@@ -86,10 +86,9 @@ static size_t pack_floats(const struct pw_model *m)
     size_t sum = 0;
 
     for (int part = 0; part < PARTS; part++) {
-        struct pw_mat s = shape_of(m, part);
-        if (s.out > 0)
-            sum += pw_whole_lines(m->ops->mat_pack_floats(s.out, s.in, false)) +
-                   pw_whole_lines(m->ops->mat_pack_floats(s.out, s.in, true));
+        struct pw_mat one = shape_of(m, part);
+        if (one.out > 0)
+            sum += pw_packs_place_both(m->ops, &one, 1, NULL);
     }
     return sum;
 }
@@ -134,8 +133,7 @@ enum pw_code pw_walks_init(struct pw_model *m, struct pw_err *err)
             s.w = m->p + find_layer(m, l).mat[part];
             m->walks[n++] = s;
         }
-    size_t forward = pw_packs_place(m->ops, m->walks, n, false, m->walk_pack);
-    pw_packs_place(m->ops, m->walks, n, true, m->walk_pack != NULL ? m->walk_pack + forward : NULL);
+    pw_packs_place_both(m->ops, m->walks, n, m->walk_pack);
     return PW_OK;
 }
 
