@@ -1,8 +1,7 @@
 /* walk_rows.c - the vectors and factors of a walk (walk_fwd in kernels/backend.h) from a layer's projections:
  * a short causal convolution, silu and unit length, or a gate for each entry. */
+#include "kernels/cpu/attention_block.h"
 #include "kernels/cpu/cpu.h"
-#include "kernels/cpu/ops.h"
-#include "kernels/cpu/vmath.h"
 
 #include <math.h>
 #include <string.h>
@@ -154,14 +153,6 @@ static void grad_sigmoid(float *to, const float *d, const float *x, bool twice, 
     }
 }
 
-static int longest(const struct pw_seqs *s)
-{
-    int T = 0;
-    for (int i = 0; i < s->n; i++)
-        T = s->start[i + 1] - s->start[i] > T ? s->start[i + 1] - s->start[i] : T;
-    return T;
-}
-
 void PW_OP(walk_bwd)(struct pw_ctx *c, float *dy, float *dg, float *d_conv, const float *d_vectors,
                      const float *d_factors, const float *y, const float *g, const struct pw_walk_rows *w,
                      const struct pw_seqs *s)
@@ -172,7 +163,7 @@ void PW_OP(walk_bwd)(struct pw_ctx *c, float *dy, float *dg, float *d_conv, cons
         return;
     }
     size_t all = (size_t)w->taps * (size_t)HD;
-    float *taps = pw_ctx_scratch(c, 2 * all + (size_t)longest(s) * (size_t)HD), *sums = taps + all,
+    float *taps = pw_ctx_scratch(c, 2 * all + (size_t)pw_attn_longest(s) * (size_t)HD), *sums = taps + all,
           *dz = sums + all;
     struct rows x = {w, y, taps, HD};
     transpose_taps(taps, w, HD);
