@@ -23,16 +23,15 @@ static const struct use {
     {PW_PE_POLAR, "a polar form of queries and keys: lengths by content, angles by position"},
     {PW_PE_SLOPES, "slopes of tokens, by which distances are multiplied and added to the scores"},
     {PW_PE_WALK, "products of queries and keys that the tokens between them change"},
+    {PW_PE_VOTES, "votes of earlier tokens, whose sums are subtracted from the scores"},
     {PW_PE_SCAN, "a scan over the keys of each query, from the nearest key on"},
 };
 
 static void put_uses(const struct pw_pe *pe, struct pw_str *out)
 {
     for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
-        if ((pe->uses & uses[i].use) != 0 && pe->scan != PW_SCAN_SELECT)
+        if ((pe->uses & uses[i].use) != 0)
             pw_str_add(out, "- Uses %s\n", uses[i].what);
-    if (pe->scan == PW_SCAN_SELECT)
-        pw_str_add(out, "- Uses votes of earlier tokens, whose sums are subtracted from the scores\n");
     pw_str_add(out, "- Parameters: %s\n",
                pw_pe_learns(pe) ? "trained with the model" : "none, all values are fixed");
 }

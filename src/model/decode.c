@@ -176,7 +176,7 @@ static enum pw_code grow_lost(struct pw_decoder *d, int T, struct pw_err *err)
     struct pw_cache *c = &d->cache;
     size_t layers = (size_t)m->cfg.layers, old = pw_lost_at(c->lost_rows);
 
-    if (m->pe.pe->scan != PW_SCAN_SELECT || T <= c->lost_rows)
+    if (!(m->pe.pe->uses & PW_PE_VOTES) || T <= c->lost_rows)
         return PW_OK;
     int rows = T + T / 4 + 16 < c->cap ? T + T / 4 + 16 : c->cap;
     size_t floats = pw_lost_at(rows), mib = layers * floats * sizeof(float) >> 20;

@@ -60,8 +60,8 @@ static bool computes(const struct pw_backend_ops *ops, const struct pw_pe *pe)
     unsigned uses = pe->uses;
 
     return ((uses & PW_PE_SLOPES) == 0 || ops->slopes_fwd != NULL) &&
-           ((uses & PW_PE_MIXES) == 0 || ops->mixes) &&
-           ((uses & PW_PE_SCAN) == 0 || (pe->scan == PW_SCAN_SELECT ? ops->selects : ops->scans)) &&
+           ((uses & PW_PE_MIXES) == 0 || ops->mixes) && ((uses & PW_PE_SCAN) == 0 || ops->scans) &&
+           ((uses & PW_PE_VOTES) == 0 || ops->selects) &&
            ((uses & PW_PE_POLAR) == 0 || ops->polar_fwd != NULL) &&
            ((uses & PW_PE_WALK) == 0 || ops->walk_fwd != NULL);
 }

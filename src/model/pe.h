@@ -37,14 +37,20 @@ enum pw_pe_use {
     PW_PE_GAIN = 32,    /* factor on each query */
     PW_PE_SCORE = 64,   /* function of each finished score */
     PW_PE_TERMS = 128,  /* terms of rows, whose difference is added to the score */
-    PW_PE_SCAN = 256,   /* a scan of scores, over the keys of a query or the queries of a key */
+    PW_PE_SCAN = 256,   /* a scan over the keys of a query */
     PW_PE_SLOPES = 512, /* slopes by distance that each query and key makes of its content */
     PW_PE_MIXES = 1024, /* bias by distance that the query mixes from a learned bank */
     PW_PE_POLAR = 2048, /* q and k in polar form, of which the position gives the angles */
     PW_PE_WALK = 4096,  /* products of q and k by a walk over the keys */
+    PW_PE_VOTES = 8192, /* votes of earlier queries on a key, whose sum is subtracted from the score */
     PW_PE_BIASES = PW_PE_BIAS | PW_PE_DENSE,
     /* these depend on tokens, so no table has them */
-    PW_PE_CONTENT = PW_PE_TERMS | PW_PE_SLOPES | PW_PE_SCAN | PW_PE_MIXES | PW_PE_POLAR | PW_PE_WALK,
+    PW_PE_CONTENT =
+        PW_PE_TERMS | PW_PE_SLOPES | PW_PE_SCAN | PW_PE_MIXES | PW_PE_POLAR | PW_PE_WALK | PW_PE_VOTES,
+    /* these read no positions */
+    PW_PE_NO_POSITIONS = PW_PE_TERMS | PW_PE_SCAN | PW_PE_WALK | PW_PE_VOTES,
+    /* these add the part `gate` to scores */
+    PW_PE_GATES = PW_PE_TERMS | PW_PE_VOTES,
 };
 
 /* Tables that an encoding can compute on the backend from learned parameters. */
@@ -232,8 +238,8 @@ struct pw_pe {
     /* SLOPES: which parts have slopes. params has [L,H] omega, and then for each part, queries first, the
      * directions [L,H,D]. */
     void (*slopes)(const void *opts, bool *query, bool *key);
-    /* SCAN: its kind. Not with other uses that act on scores. CONTEXT: scan_rows returns n of struct pw_scan,
-     * and the only parameter of params is the table [L,D,n]. */
+    /* SCAN and VOTES: its kind. Not with other uses that act on scores. CONTEXT: scan_rows returns n of
+     * struct pw_scan, and the only parameter of params is the table [L,D,n]. */
     enum pw_scan_kind scan;
     int (*scan_rows)(const void *opts);
     /* WALK: how its rows are made. params has in this order, each once for each layer: [rank,C] and
@@ -245,6 +251,10 @@ struct pw_pe {
     enum pw_code (*code)(const void *opts, const struct pw_config *cfg, enum pw_pe_table which,
                          struct pw_expr_code **out, struct pw_err *err);
 };
+
+/* Writes the two parameters of a projection for TERMS (params): names and first values of fox, biases `open`.
+ */
+void pw_pe_gate_params(struct pw_pe_param out[2], const struct pw_config *cfg, float open);
 
 extern const struct pw_pe *const pw_pes[]; /* NULL-terminated */
 /* Checks an encoding's options against each other and against the model (check, needs_mask). */

@@ -55,7 +55,7 @@ enum pw_code pw_pe_tune_check(const struct pw_pe_use_opts *use, const struct pw_
         return pw_fail(err, PW_EUSER,
                        "%s: offset=%g: its rows are learned, so allowed are whole numbers up to %d", pe->name,
                        (double)t->offset, cfg->context - 2);
-    if (t->stretch != 1 && (pe->uses & ~(unsigned)(PW_PE_TERMS | PW_PE_SCAN | PW_PE_WALK)) == 0)
+    if (t->stretch != 1 && (pe->uses & ~(unsigned)PW_PE_NO_POSITIONS) == 0)
         return pw_fail(err, PW_EUSER, "%s: stretch=%g: it has no positions to stretch", pe->name,
                        (double)t->stretch);
     if (t->stretch != 1 && (pe->uses & PW_PE_MIXES) != 0)

@@ -57,7 +57,7 @@ static bool adds_kernel(const struct pw_config *cfg, const struct pw_pe *pe, int
 /* Does the encoding add to scores by the tokens, so that only a forward pass has its part? */
 static bool adds_by_token(const struct pw_pe *pe)
 {
-    return (pe->uses & (PW_PE_TERMS | PW_PE_SLOPES | PW_PE_MIXES)) != 0 || pe->scan == PW_SCAN_SELECT;
+    return (pe->uses & (PW_PE_GATES | PW_PE_SLOPES | PW_PE_MIXES)) != 0;
 }
 
 bool pw_kernel_has(const struct pw_config *cfg, const struct pw_pe *pe, int layer)

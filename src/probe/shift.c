@@ -208,7 +208,7 @@ static void claims(const struct state *s, struct pw_finding *f, const struct pw_
             "%s scales distances by the position of the query, so it is neither relative nor absolute; with "
             "all position ids raised by up to %d, the loss changes by at most %.1e",
             pe->name, s->numbers[s->n_numbers - 1], most);
-    else if (pe->uses == PW_PE_TERMS || pe->uses == PW_PE_SCAN || pe->uses == PW_PE_WALK)
+    else if (pe->uses != 0 && (pe->uses & ~(unsigned)PW_PE_NO_POSITIONS) == 0)
         pw_finding_remark(f, "%s reads no positions, so position ids have no effect on it", pe->name);
     else if (pe->uses & PW_PE_MIXES && pw_pe_gains(pw_model_pe(m)))
         pw_finding_remark(

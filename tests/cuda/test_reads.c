@@ -220,7 +220,8 @@ static void test_refused(void **state)
     expect_refused(&t, &less, PW_PE_MIXES, 1); /* inkling */
     less = *t.ops;
     less.scans = false;
-    expect_refused(&t, &less, PW_PE_SCAN, 3); /* stickbreaking, cope, selective */
+    expect_refused(&t, &less, PW_PE_SCAN, 2);  /* stickbreaking, cope */
+    expect_refused(&t, &less, PW_PE_VOTES, 1); /* selective */
     less = *t.ops;
     less.polar_fwd = NULL;
     expect_refused(&t, &less, PW_PE_POLAR, 1); /* pope */

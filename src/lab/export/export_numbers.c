@@ -29,7 +29,9 @@ static const char *lacking(const struct pw_replica *arm, const struct pw_pe_tabl
     if (pe->uses & PW_PE_SLOPES)
         return "slopes that it makes from the tokens";
     if (pe->uses & PW_PE_SCAN)
-        return pe->scan == PW_SCAN_SELECT ? "votes of the tokens" : "a scan over the keys";
+        return "a scan over the keys";
+    if (pe->uses & PW_PE_VOTES)
+        return "votes of the tokens";
     if (pe->uses & PW_PE_WALK)
         return "a walk over the keys";
     if (arm->pe.tune.temperature != 1)

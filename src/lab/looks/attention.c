@@ -252,7 +252,7 @@ enum pw_code pw_lab_emit_attention(struct pw_lab *lab, const struct pw_replica *
     a->biases = uses & (PW_PE_BIASES | PW_PE_KEYS | PW_PE_SLOPES | PW_PE_MIXES) ||
                 arm->pe.pe->scan == PW_SCAN_CONTEXT || (uses & PW_PE_WALK && !reflects);
     a->rests = arm->pe.pe->scan == PW_SCAN_STICK;
-    a->gates = uses & PW_PE_TERMS || arm->pe.pe->scan == PW_SCAN_SELECT;
+    a->gates = uses & PW_PE_GATES;
     a->labels = pw_lab_labels(lab, pin->tokens, a->T);
     enum pw_code code = look_at_prompt(lab, arm, a, row, err);
     if (code == PW_OK) {

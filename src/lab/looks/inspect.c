@@ -19,7 +19,7 @@ static int list_views(int *views, const struct pw_replica *arm, int layer)
     int n = 0;
     for (int view = PW_VIEW_PROBS; view < PW_VIEW_CC; view++)
         views[n++] = view;
-    if (uses & PW_PE_TERMS || arm->pe.pe->scan == PW_SCAN_SELECT)
+    if (uses & PW_PE_GATES)
         views[n++] = PW_VIEW_GATE;
     for (int view = PW_VIEW_CC; view <= PW_VIEW_PP && (layer > 0 || uses & PW_PE_ADDED); view++)
         views[n++] = view;

@@ -242,16 +242,14 @@ static float turn_between(const float *cosine, const float *sine, int pairs)
 }
 
 /* Returns where order comes from if an encoding that reads the tokens has no table; "": it reads none. */
-static const char *order_of(const struct pw_pe *pe)
+static const char *order_of(unsigned uses)
 {
-    unsigned uses = pe->uses;
-    if (pe->scan == PW_SCAN_SELECT)
-        return "votes of tokens, which hide keys from later ones";
     return uses & PW_PE_TERMS    ? "the gates, which read the tokens"
            : uses & PW_PE_SCAN   ? "a scan over the keys, which reads the tokens"
            : uses & PW_PE_SLOPES ? "slopes by distance, which queries and keys make"
            : uses & PW_PE_MIXES  ? "a bias by distance, which each token mixes"
            : uses & PW_PE_POLAR  ? "the angles of queries and keys"
+           : uses & PW_PE_VOTES  ? "votes of tokens, which hide keys from later ones"
            : uses & PW_PE_WALK   ? "a walk of each query over its keys, which reads the tokens"
                                  : "";
 }
@@ -287,7 +285,7 @@ enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_replica *arm, struct pw_
     x->layer = look.layer;
     x->layers = arm->cfg.layers;
     x->by_layer = pe->by_layer != 0;
-    pw_text_copy(x->order, sizeof x->order, order_of(pe));
+    pw_text_copy(x->order, sizeof x->order, order_of(pe->uses));
     tell_met(lab, arm, x);
     if (t.keys != NULL)
         tell_keys(arm, &t, x->met, x);

@@ -41,14 +41,13 @@ static void put_class(const struct pw_expr *x, struct pw_str *out)
     pw_str_fini(&s);
 }
 
-static void put_parameters(const struct pw_expr *x, const struct pw_config *cfg, struct pw_str *out)
+static void put_parameters(const void *opts, const struct pw_config *cfg, struct pw_str *out)
 {
+    struct pw_pe_param list[PW_PE_PARAMS];
     long n = 0;
-    for (int k = 0; k < x->n_params; k++)
-        n += (long)x->param[k].size * pw_axis_size(x->param[k].axis, cfg) *
-             (x->param[k].per_layer ? cfg->layers : 1);
-    if (pw_expr_has(x, PW_STAGE_GATE))
-        n += (long)cfg->layers * cfg->heads * (cfg->width + 1);
+    for (int k = pw_formula_params(opts, cfg, list) - 1; k >= 0; k--)
+        n += (long)(list[k].rows > 0 ? list[k].rows : 1) * list[k].cols *
+             (list[k].layers > 0 ? list[k].layers : 1);
     if (n > 0)
         pw_str_add(out, "; %ld learned parameter%s", n, n == 1 ? "" : "s");
     else
@@ -203,7 +202,7 @@ void pw_formula_describe(const struct pw_pe_use_opts *use, const struct pw_confi
     bool length = false;
     in.param = param;
     put_class(x, out);
-    put_parameters(x, cfg, out);
+    put_parameters(use->o.bytes, cfg, out);
     put_twin(use, cfg, out);
     for (int s = 0; s < PW_STAGES; s++)
         length = length || ((s == PW_STAGE_EMBED || s == PW_STAGE_ANGLE || s == PW_STAGE_GAIN) &&

@@ -10,7 +10,7 @@
 _Static_assert((int)PW_EXPR_PARAMS + 2 <= (int)PW_PE_PARAMS, "the learned parameters of a formula");
 
 /* A number has the shape [1] or [n], n the entries along its axis, a table [size] or [n,size]; a weight of a
- * network is a matrix. The projection of a gate comes last, with the names and first values of fox. */
+ * network is a matrix. The projection of a gate comes last. */
 int pw_formula_params(const void *opts, const struct pw_config *cfg, struct pw_pe_param *out)
 {
     const struct pw_expr *x = pw_formula_of(opts)->x;
@@ -33,9 +33,7 @@ int pw_formula_params(const void *opts, const struct pw_config *cfg, struct pw_p
     }
     if (!pw_expr_has(x, PW_STAGE_GATE))
         return x->n_params;
-    out[x->n_params] =
-        (struct pw_pe_param){"fgate_proj.weight", cfg->heads, cfg->width, 0.02f, 0, true, cfg->layers};
-    out[x->n_params + 1] = (struct pw_pe_param){"fgate_proj.bias", 0, cfg->heads, 0, 0, false, cfg->layers};
+    pw_pe_gate_params(out + x->n_params, cfg, 0);
     return x->n_params + 2;
 }
 

@@ -163,8 +163,10 @@ static bool same_entries(const struct pw_pe_use_opts *use, const struct pw_pe_us
 
 /* ---- gates */
 
+enum { FARTHEST = 20 };
+
 /* The largest difference between the formula's gate and ln sigmoid, that of a built-in encoding without a
- * function of its own; both are about -x at the most negative numbers. Infinite if layers or heads differ. */
+ * function of its own, relative to the largest value. Infinite if layers or heads differ. */
 static double gate_error(const struct pw_pe_use_opts *use, const struct pw_config *cfg)
 {
     struct pw_score *f = pw_alloc((size_t)cfg->layers, sizeof *f);
@@ -172,12 +174,12 @@ static double gate_error(const struct pw_pe_use_opts *use, const struct pw_confi
                   pw_expr_reads(pw_formula_of(use->o.bytes)->x, PW_STAGE_GATE, PW_VAR_HEAD);
     double error = varies ? INFINITY : 0;
     use->pe->gate(use->o.bytes, cfg, 0, 1, f);
-    for (float x = -20; x <= 20; x += 0.25f) {
+    for (float x = -FARTHEST; x <= FARTHEST; x += 0.25f) {
         float slope, y = pw_score_value(f, (struct pw_score_pair){0}, x, &slope);
         error = fmax(error, fabs((double)y + log1p(exp(-(double)x))));
     }
     free(f);
-    return error;
+    return error / FARTHEST;
 }
 
 struct pw_formula_twin pw_formula_nearest(const struct pw_pe_use_opts *use, const struct pw_config *cfg)
@@ -191,6 +193,7 @@ struct pw_formula_twin pw_formula_nearest(const struct pw_pe_use_opts *use, cons
     bool rows = (f->pe.uses & PW_PE_ADDED) != 0;
     int first = rows ? FIRST_ROWS : FIRST, later = rows ? LATER_ROWS : LATER;
     double step = fmax(1, (cfg->context - 1) / (later - 1));
+    double gate = f->pe.uses == PW_PE_TERMS ? gate_error(use, cfg) : INFINITY;
     struct sample s[2] = {{.n = {0}}, {.n = {0}}};
     if (fixed && f->pe.uses != 0) {
         s[0] = sample_of(use, cfg, cfg->context < first ? cfg->context : first, 1);
@@ -207,9 +210,8 @@ struct pw_formula_twin pw_formula_nearest(const struct pw_pe_use_opts *use, cons
         else if (table && b.pe->index != NULL && b.pe->param_rows != NULL && best.pe == NULL &&
                  same_entries(use, &b, cfg))
             best = (struct pw_formula_twin){.pe = b.pe, .factor = 1, .learned = true};
-        else if (f->pe.uses == PW_PE_TERMS && b.pe->uses == PW_PE_TERMS && gate_error(use, cfg) < 20 * NEAR)
-            best = (struct pw_formula_twin){
-                .pe = b.pe, .factor = 1, .error = fmax(gate_error(use, cfg) / 20, 1e-16)};
+        else if (b.pe->uses == PW_PE_TERMS && gate < NEAR)
+            best = (struct pw_formula_twin){.pe = b.pe, .factor = 1, .error = fmax(gate, 1e-16)};
     }
     for (int k = 0; k < 2; k++)
         sample_free(&s[k]);

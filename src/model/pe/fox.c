@@ -28,12 +28,15 @@ static const struct pw_opt opts_table[] = {
     {0},
 };
 
-static int params(const void *opts, const struct pw_config *cfg, struct pw_pe_param *out)
+void pw_pe_gate_params(struct pw_pe_param out[2], const struct pw_config *cfg, float open)
 {
-    float open = ((const struct options *)opts)->open;
-
     out[0] = (struct pw_pe_param){"fgate_proj.weight", cfg->heads, cfg->width, 0.02f, 0, true, cfg->layers};
     out[1] = (struct pw_pe_param){"fgate_proj.bias", 0, cfg->heads, 0, open, false, cfg->layers};
+}
+
+static int params(const void *opts, const struct pw_config *cfg, struct pw_pe_param *out)
+{
+    pw_pe_gate_params(out, cfg, ((const struct options *)opts)->open);
     return 2;
 }
 

@@ -17,7 +17,7 @@ const struct pw_pe pw_pe_selective = {
     .summary = "earlier tokens vote by their scores in head 0 which keys later tokens should not read",
     .source = "Leviathan et al. 2024, arXiv 2410.02703",
     .aliases = {"selection"},
-    .uses = PW_PE_SCAN,
+    .uses = PW_PE_VOTES,
     .scan = PW_SCAN_SELECT,
     .needs_mask = true,
 };
