@@ -9,7 +9,6 @@
 #include "model/memory.h"
 #include "model/plan.h"
 #include "model/source.h"
-#include <pthread.h>
 
 #define PW_ABSENT SIZE_MAX /* offset of a tensor that this configuration does not have */
 
@@ -474,20 +473,6 @@ double pw_mean_loss(const float *loss, const int *best, const int *targets, int 
 
 /* ---- flight.c */
 void pw_flights_fini(struct pw_model *m);
-
-/* ---- turns.c: called by any worker */
-/* Distributes the slots of a plan to the workers. */
-struct pw_turns {
-    pthread_mutex_t lock;
-    struct pw_batch_plan *plan;
-    int workers;
-    bool taken[PW_MAX_SLOTS];
-};
-void pw_turns_init(struct pw_turns *t, struct pw_batch_plan *plan, int workers);
-void pw_turns_fini(struct pw_turns *t);
-/* Releases slot own (-1: none), after this worker has run its next chunk. Returns the slot to run next; -1:
- * none is left for this worker. */
-int pw_turns_next(struct pw_turns *t, int own);
 
 /* ---- backward.c */
 /* Return the floats of a slot, and the parts of slot s within m->slots. */

@@ -16,6 +16,7 @@
 
 #include "base/rng.h"
 #include "model/model_int.h"
+#include "model/turns.h"
 
 struct job {
     struct pw_model *m;

@@ -6,7 +6,7 @@
  * on two processors, one of them a tenth slower, make the other wait for half a slot. So when at most one
  * slot more than workers is left, workers take slots round-robin, a chunk at a time, always the slot with the
  * most chunks left. Then all end within one chunk of each other. */
-#include "model/model_int.h"
+#include "model/turns.h"
 
 static int left(const struct pw_batch_plan *plan, int s)
 {
