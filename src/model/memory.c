@@ -20,7 +20,9 @@ static void set_mats(struct pw_model *m)
     m->mats[n] = (struct pw_mat){.w = m->p + m->lay.head, .out = cfg->vocab, .in = cfg->width};
 }
 
-size_t pw_packs_place(const struct pw_backend_ops *ops, struct pw_mat *mats, int n, bool backward, float *to)
+/* Sets the places of the packs of n matrices for linear_dx, if backward, or for the forward pass. */
+static size_t place_packs(const struct pw_backend_ops *ops, struct pw_mat *mats, int n, bool backward,
+                          float *to)
 {
     size_t used = 0;
 
@@ -35,14 +37,14 @@ size_t pw_packs_place(const struct pw_backend_ops *ops, struct pw_mat *mats, int
 
 size_t pw_packs_place_both(const struct pw_backend_ops *ops, struct pw_mat *mats, int n, float *to)
 {
-    size_t forward = pw_packs_place(ops, mats, n, false, to);
+    size_t forward = place_packs(ops, mats, n, false, to);
 
-    return forward + pw_packs_place(ops, mats, n, true, to != NULL ? to + forward : NULL);
+    return forward + place_packs(ops, mats, n, true, to != NULL ? to + forward : NULL);
 }
 
 static size_t place_all(struct pw_model *m, bool backward, float *to)
 {
-    return pw_packs_place(m->ops, m->mats, m->cfg.layers * PW_MATS + 1, backward, to);
+    return place_packs(m->ops, m->mats, m->cfg.layers * PW_MATS + 1, backward, to);
 }
 
 /* Allocates memory for *to, unless it is there. Memory of the host is zeroed, which takes seconds for

@@ -17,10 +17,8 @@ static inline size_t pw_whole_lines(size_t floats)
 /* Allocates the parameters, which are undefined then, and their packed copies; pw_memory_fini frees all. */
 enum pw_code pw_memory_init(struct pw_model *m, bool packed, struct pw_err *err);
 void pw_memory_fini(struct pw_model *m);
-/* Sets the places of the packs of n matrices for linear_dx, if backward, or for the forward pass: one after
- * the other from `to` on. NULL: nowhere. Returns their floats. */
-size_t pw_packs_place(const struct pw_backend_ops *ops, struct pw_mat *mats, int n, bool backward, float *to);
-/* The same for both directions, first the forward pass. */
+/* Sets the places of the packs of n matrices, first those for the forward pass, then those for linear_dx: one
+ * after the other from `to` on. NULL: nowhere. Returns their floats. */
 size_t pw_packs_place_both(const struct pw_backend_ops *ops, struct pw_mat *mats, int n, float *to);
 /* Allocates moments and gradient, zeroed, and packs for the backward pass, unless they are there: the first
  * step does it, so that a model that is only looked at has its weights alone. */
