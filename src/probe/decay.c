@@ -11,8 +11,8 @@
  * bound        RoFormer's bound applies to neither case. It falls because it is a bound.
  *
  * Then the probe measures the arm. First comes the encoding's contribution to the scores by distance, learned
- * or fixed (kernel.h). An encoding with terms of the tokens has no function of the distance; its curve is
- * what forgetting keeps of a token, exp of the part of the score, as a mean over queries. Second comes the
+ * or fixed (kernel.h). An encoding that forgets by the tokens has no function of the distance; its curve is
+ * the share of a token that it keeps (forgetting.h), as a mean over queries. Second comes the
  * attention mass by distance on random tokens. ln(mass) is fitted against r (exponential decay) and against
  * ln r (a power law). Only queries that have all distances before them count, so that uniform attention gives
  * a flat curve. */
@@ -25,6 +25,7 @@
 #include "base/maths.h"
 #include "probe/draw.h"
 #include "probe/fit.h"
+#include "probe/forgetting.h"
 #include "probe/kernel.h"
 
 /* Tolerances of sampled scores. A mean of DRAWS scores has a standard error of 0.022; the standard deviation
@@ -60,9 +61,8 @@ struct state {
     double sum[CASES][DISTANCES], square[CASES][DISTANCES];
     float *probs, *kernel, *score; /* probs [heads,T,T]; kernel, score [heads,T] */
     double *mass[2];               /* [heads,reach + 1], of the arm and its untrained twin */
-    float *terms;                  /* [layers,T,H]; NULL: the encoding has none */
-    double *keeps[2];              /* [heads,reach + 1] as mass: exp(term of the query - term of the key) */
-    int *tokens, *pos, *start;     /* of a batch */
+    struct pw_forgetting forgetting;
+    int *tokens, *pos, *start; /* of a batch */
 };
 
 static enum pw_code begin_decay(struct pw_probing_at *p, struct pw_err *err)
@@ -82,11 +82,7 @@ static enum pw_code begin_decay(struct pw_probing_at *p, struct pw_err *err)
     s->heads = c->layers * c->heads;
     for (int i = 0; i < 2; i++)
         s->mass[i] = pw_alloc((size_t)s->heads * (s->reach + 1), sizeof(double));
-    if (pw_model_pe(subject->model)->pe->uses & PW_PE_TERMS) {
-        s->terms = pw_alloc((size_t)s->heads * s->T, sizeof *s->terms);
-        for (int i = 0; i < 2; i++)
-            s->keeps[i] = pw_alloc((size_t)s->heads * (s->reach + 1), sizeof(double));
-    }
+    pw_forgetting_init(&s->forgetting, subject->model, s->T, s->reach);
     s->kernel = pw_alloc(2 * (size_t)s->heads * s->T, sizeof *s->kernel);
     s->score = s->kernel + (size_t)s->heads * s->T;
     s->tokens = pw_alloc(2 * (size_t)SAMPLES_OF_KERNEL * s->T + SAMPLES_OF_KERNEL + 1, sizeof *s->tokens);
@@ -183,17 +179,6 @@ static enum pw_code kernel_unit(const struct pw_probing_at *p, int layer, struct
     return code;
 }
 
-/* Adds what forgetting keeps of the keys of query t, by distance. */
-static void add_kept(const struct state *s, int side, int t, int H, double weight)
-{
-    for (int h = 0; h < s->heads; h++) {
-        const float *at = s->terms + (size_t)(h / H) * s->T * H + h % H;
-        for (int r = 0; r <= s->reach; r++)
-            s->keeps[side][h * (s->reach + 1) + r] +=
-                weight * pw_exp((double)at[(size_t)t * H] - (double)at[(size_t)(t - r) * H]);
-    }
-}
-
 /* Adds the attention mass by distance of one sequence. Queries reach+1..T-1 have all distances 0..reach
  * before them, without the first token as a key. */
 static enum pw_code mass_unit(const struct pw_probing_at *p, int i, struct pw_err *err)
@@ -202,11 +187,13 @@ static enum pw_code mass_unit(const struct pw_probing_at *p, int i, struct pw_er
     const struct pw_probe_subject *subject = p->in->subject;
     struct state *s = p->state;
     int T = s->T, from = s->reach + 1;
+    struct pw_inspection in = s->forgetting.read;
+    in.probs = s->probs;
     pw_draw_tokens(s->tokens, T, p->in, (uint64_t)i / 2);
-    enum pw_code code = pw_model_inspect(i % 2 == 0 ? subject->model : subject->control, s->tokens, T,
-                                         &(struct pw_inspection){.probs = s->probs, .terms = s->terms}, err);
-    for (int t = from; t < T && s->terms != NULL && code == PW_OK; t++)
-        add_kept(s, i % 2, t, pw_model_config(subject->model)->heads, 1.0 / ((T - from) * o->samples));
+    enum pw_code code =
+        pw_model_inspect(i % 2 == 0 ? subject->model : subject->control, s->tokens, T, &in, err);
+    if (code == PW_OK)
+        pw_forgetting_add(&s->forgetting, i % 2, 1.0 / ((T - from) * o->samples));
     for (int h = 0; h < s->heads && code == PW_OK; h++)
         for (int t = from; t < T; t++)
             for (int r = 0; r <= s->reach; r++)
@@ -283,29 +270,6 @@ static void add_kernel(const struct state *s, struct pw_finding *f, const struct
         }
         for (int r = 0; r < s->T; r++)
             pw_finding_x(f, b, r, r);
-    }
-}
-
-/* Adds one plot per layer: what an encoding with terms keeps, head by head, and the mean untrained head. */
-static void add_keeps(const struct state *s, struct pw_finding *f, int layers)
-{
-    int H = s->heads / layers, n = s->reach + 1;
-    for (int l = 0; l < layers; l++) {
-        char title[96];
-        snprintf(title, sizeof title, "layer %d: share of a token that forgetting keeps, by distance", l);
-        int b = pw_finding_plot(f, title, "distance r", "share", n, H + 1, false);
-        for (int h = 0; h < H; h++)
-            pw_finding_name(f, b, h, "head %d", h);
-        pw_finding_name(f, b, H, "untrained, mean");
-        for (int r = 0; r < n; r++) {
-            double mean = 0;
-            pw_finding_x(f, b, r, r);
-            for (int h = l * H; h < (l + 1) * H; h++) {
-                pw_finding_y(f, b, r, h - l * H, s->keeps[0][h * n + r]);
-                mean += s->keeps[1][h * n + r] / H;
-            }
-            pw_finding_y(f, b, r, H, mean);
-        }
     }
 }
 
@@ -393,8 +357,7 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
                     o->width, subject->name, o->samples, s->T);
     add_rotary(s, f, o);
     add_kernel(s, f, subject->model);
-    if (s->terms != NULL)
-        add_keeps(s, f, pw_model_config(subject->model)->layers);
+    pw_forgetting_report(&s->forgetting, f, pw_model_pe(subject->model)->pe->name);
     add_mass(s, f, pw_model_config(subject->model)->layers);
     if (strcmp(pw_model_pe(subject->model)->pe->name, "alibi") == 0)
         claim_alibi(s, f);
@@ -403,11 +366,6 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     if (pw_model_pe(subject->model)->pe->uses & PW_PE_DENSE)
         pw_finding_remark(f, "the contribution of the encoding depends on the position of the query; each "
                              "value is the mean over the queries that have a key at this distance");
-    if (s->terms != NULL)
-        pw_finding_remark(f,
-                          "%s forgets by the tokens between key and query, not by their distance: its curve "
-                          "is the mean over random tokens",
-                          pw_model_pe(subject->model)->pe->name);
     pw_finding_remark(f,
                       "aligned: query and key are the same vector; independent: they are drawn "
                       "independently. The mean rotary score decays with distance only for aligned vectors");
@@ -422,9 +380,7 @@ static void fini(struct pw_probing_at *p)
     free(s->tokens);
     free(s->mass[0]);
     free(s->mass[1]);
-    free(s->terms);
-    free(s->keeps[0]);
-    free(s->keeps[1]);
+    pw_forgetting_fini(&s->forgetting);
     free(s);
 }
 

@@ -88,24 +88,61 @@ static void test_both_positions(void **state)
     }
 }
 
-/* With zero weights all gates of fox are one half. */
+/* With zero weights all gates are one half: fox has one for each head, wall one for each channel. */
 static void test_gates(void **state)
 {
-    struct pw_model *m = ref_probe_model("layers=2", "fox", 1);
-    float *zero = calloc(pw_model_size(m), sizeof *zero);
+    static const char *const pes[] = {"fox", "wall"};
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        struct pw_model *m = ref_probe_model("layers=2", pes[k], 1);
+        float *zero = calloc(pw_model_size(m), sizeof *zero);
+        struct pw_finding f;
+        pw_model_put(m, zero, NULL, NULL);
+        ref_probe(&f, "decay", "samples=2 length=40", &m, &m, 1);
+        const struct pw_block *b = ref_block(&f, "layer 1: share of a token that forgetting keeps");
+        assert_int_equal(b->rows, 20);
+        for (int r = 0; r < 20; r++)
+            for (int h = 0; h < 5; h++) /* the last is the mean of the untrained heads */
+                assert_true(fabs(pw_finding_y_at(&f, b, r, h, 0) * pow(2, r) - 1) < 1e-4);
+        assert_non_null(strstr(f.remarks[0].text, "not by their distance"));
+        assert_int_equal(strstr(f.remarks[0].text, "the channels") != NULL, k == 1);
+        free(zero);
+        pw_finding_fini(&f);
+        pw_model_destroy(m);
+    }
+}
+
+/* The share that wall keeps is that of the gates that a head of its own has: as its parameters are made, the
+ * gate of each channel is near sigmoid(gate_bias) at every token. */
+static void test_gates_drawn(void **state)
+{
+    struct pw_model *m = ref_probe_model("layers=1", "wall gate_bias=2", 1);
     struct pw_finding f;
     (void)state;
-    pw_model_put(m, zero, NULL, NULL);
     ref_probe(&f, "decay", "samples=2 length=40", &m, &m, 1);
-    const struct pw_block *b = ref_block(&f, "layer 1: share of a token that forgetting keeps");
-    assert_int_equal(b->rows, 20);
-    for (int r = 0; r < 20; r++)
-        for (int h = 0; h < 5; h++) /* the last is the mean of the untrained heads */
-            assert_true(fabs(pw_finding_y_at(&f, b, r, h, 0) * pow(2, r) - 1) < 1e-4);
-    assert_non_null(strstr(f.remarks[0].text, "not by their distance"));
-    free(zero);
+    const struct pw_block *b = ref_block(&f, "layer 0: share of a token that forgetting keeps");
+    for (int h = 0; h < 4; h++) {
+        assert_true(fabs(pw_finding_y_at(&f, b, 0, h, 0) - 1) < 1e-9);
+        assert_true(fabs(pw_finding_y_at(&f, b, 4, h, 0) / pow(1 / (1 + exp(-2)), 4) - 1) < 0.05);
+    }
     pw_finding_fini(&f);
     pw_model_destroy(m);
+}
+
+/* An encoding that doesn't forget, or that turns q and k on its way, has no such curve. */
+static void test_no_gates(void **state)
+{
+    static const char *const pes[] = {"none", "path"};
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        struct pw_model *m = ref_probe_model("layers=1", pes[k], 1);
+        struct pw_finding f;
+        ref_probe(&f, "decay", "samples=2 length=40", &m, &m, 1);
+        for (int i = 0; i < f.n_blocks; i++)
+            assert_null(strstr(f.blocks[i].title, "forgetting"));
+        pw_finding_fini(&f);
+        pw_model_destroy(m);
+    }
 }
 
 static void test_refused(void **state)
@@ -123,8 +160,9 @@ static void test_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rotary), cmocka_unit_test(test_arm),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rotary),         cmocka_unit_test(test_arm),
                                        cmocka_unit_test(test_both_positions), cmocka_unit_test(test_gates),
+                                       cmocka_unit_test(test_gates_drawn),    cmocka_unit_test(test_no_gates),
                                        cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
