@@ -161,6 +161,17 @@ static void test_scans(void **state)
     assert_says(after(b, 40, 120, ""), "for the query's own value");
 }
 
+/* The words that a screen reader gets of the pane. The caller frees them. */
+static char *words_of(struct bench *b)
+{
+    char *words = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&words, &size);
+    pw_att_words(out, &b->ui);
+    fclose(out);
+    return words;
+}
+
 /* The gates of an encoding that reads the tokens, and its part of the scores. */
 static void test_gates(void **state)
 {
@@ -180,11 +191,7 @@ static void test_gates(void **state)
     assert_says(screen, "gate of \"");
     assert_says(screen, "content -2.00 gate");
     assert_says(screen, "\ngate 0.00 0.02 0.03 0.05"); /* the row below the map */
-    char *words = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&words, &size);
-    pw_att_words(out, &b->ui);
-    fclose(out);
+    char *words = words_of(b);
     assert_says(words,
                 "gate of each token, the share of what came before that the head keeps: 0 'sort' 0.000,");
     assert_says(words, "gate, ln of what is kept, one row per query:");
@@ -207,12 +214,37 @@ static void test_losses(void **state)
     assert_says(screen, "gate, ln of what is kept");
     assert_says(screen, "\nlost 0.5  1.5  2.5");
     assert_silent(screen, "gate of \"");
-    char *words = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&words, &size);
-    pw_att_words(out, &b->ui);
-    fclose(out);
+    char *words = words_of(b);
     assert_says(words, " lost 0.50");
+    free(words);
+}
+
+/* A walk has numbers of its own: factors of reflections (path), or gates of channels as a mean (wall). */
+static void test_walks(void **state)
+{
+    struct bench *b = *state;
+    struct pw_ev_attention *a = &b->s->attention;
+    screen_set_view(b->s, 1, 1, PW_VIEW_BIAS);
+    a->gate_values = calloc((size_t)a->heads * a->T, sizeof *a->gate_values);
+    for (int t = 0; t < a->T; t++)
+        a->gate_values[a->T + t] = 1 + (float)t / 64;
+    a->rotates = true;
+    const char *screen = after(b, 44, 120, "");
+    assert_says(screen, "content by reflections");
+    assert_says(screen, "\nfactor 1.00 1.02 1.03 1.05");
+    assert_says(screen, "\" reflects with factor 1.");
+    char *words = words_of(b);
+    assert_says(words,
+                "factor of each token's reflection, 1 to erase a direction, 2 to mirror it: 0 'sort' 1.000,");
+    free(words);
+    a->rotates = false;
+    for (int t = 0; t < a->T; t++)
+        a->gate_values[a->T + t] = (float)t / 64;
+    screen = after(b, 44, 120, "");
+    assert_says(screen, "what fading takes");
+    assert_says(screen, "\ngate 0.00 0.02 0.03 0.05");
+    words = words_of(b);
+    assert_says(words, "gate of each token, the mean over the entries of the head: 0 'sort' 0.000,");
     free(words);
 }
 
@@ -423,6 +455,7 @@ int main(void)
         TEST(test_time),
         TEST(test_words),
         TEST(test_gates),
+        TEST(test_walks),
         TEST(test_losses),
         TEST(test_hatch),
         TEST(test_scans),

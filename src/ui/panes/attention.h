@@ -129,6 +129,8 @@ float pw_att_shade(const void *window, int row, int col);
 bool pw_att_draw_hatch(const struct pw_att_window *p, struct pw_canvas *c, struct pw_rect r);
 bool pw_att_draw_gold(const struct pw_att_window *p, struct pw_canvas *c, struct pw_rect r);
 #define PW_ATT_BITS 5 /* columns right of the map */
+/* Returns the name of the row that pw_att_draw_margins draws below the map. */
+const char *pw_att_below_word(const struct pw_att *w);
 /* Draws the mean probability that each key receives below the map, and the entropy of each query at its
  * right. */
 void pw_att_draw_margins(const struct pw_att_window *p, struct pw_canvas *c, struct pw_rect r);

@@ -8,6 +8,8 @@
 
 #include "ui/panes/attention.h"
 
+enum { WITH_MARGINS = 50 }; /* columns of a body that has margins */
+
 struct pw_style pw_att_label_style(const struct pw_ev_attention *a, int t, int cursor)
 {
     struct pw_style s = t >= a->n_prompt && a->n_prompt > 0
@@ -64,9 +66,29 @@ static int header_rows(const struct pw_att *w, int h)
     return longest_label(w, h >= 24 ? 4 : h >= 14 ? 2 : 1);
 }
 
+/* Is there a row below the map with the contextual positions of the keys, or with what votes take from them?
+ */
+static bool has_ruler(const struct pw_att *w)
+{
+    return (w->a->positions != NULL || pw_att_loses(w->a)) && !w->mean && !w->cells;
+}
+
+static const char *ruler_word(const struct pw_att *w)
+{
+    return w->a->positions != NULL ? "at" : "lost";
+}
+
+/* Columns of the labels, with room for the names of the rows below the map. A map of probabilities is not
+ * made smaller for them. */
 static int label_width(const struct pw_att *w, int width)
 {
-    return longest_label(w, width >= 60 ? 8 : width >= 30 ? 5 : 3);
+    int cells = longest_label(w, width >= 60 ? 8 : width >= 30 ? 5 : 3);
+    int ruler = has_ruler(w) ? pw_text_cells(ruler_word(w)) : 0;
+    int below =
+        width >= WITH_MARGINS && pw_att_shows_gates(w->a, w->view) ? pw_text_cells(pw_att_below_word(w)) : 0;
+
+    cells = cells > ruler ? cells : ruler;
+    return cells > below ? cells : below;
 }
 
 static void draw_key_label(const struct pw_ev_attention *a, struct pw_canvas *c, struct pw_rect clip, int x,
@@ -124,13 +146,6 @@ static void draw_labels(const struct pw_att_window *p, struct pw_canvas *c, stru
             pw_draw_cell(c, r, p->y + split / 2 - 1, p->x + x, pw_style_dim(), 0x2504);
 }
 
-/* Is there a row below the map with the contextual positions of the keys, or with what votes take from them?
- */
-static bool has_ruler(const struct pw_att *w)
-{
-    return (w->a->positions != NULL || pw_att_loses(w->a)) && !w->mean && !w->cells;
-}
-
 /* The number of key k in this row. */
 static double ruler_value(const struct pw_ev_attention *a, int query, int k)
 {
@@ -159,7 +174,7 @@ static void draw_ruler(const struct pw_att_window *p, struct pw_canvas *c, struc
         pw_draw_cut(c, r, y, x, pw_style_dim(), text, r.x + r.w - x);
         free_from = x + (int)strlen(text) + 1;
     }
-    pw_draw_cut(c, r, y, r.x, pw_style_dim(), a->positions != NULL ? "at" : "lost", p->label_w);
+    pw_draw_cut(c, r, y, r.x, pw_style_dim(), ruler_word(p->w), p->label_w);
 }
 
 /* ---- the whole map */
@@ -242,7 +257,7 @@ static bool place(struct pw_att_window *p, const struct pw_ui *ui, const struct 
         return false;
     struct pw_att_window other = *p;
     bool below = w->view == PW_VIEW_PROBS || pw_att_shows_gates(w->a, w->view);
-    *margins = below && w->ref == NULL && body.h >= 11 && body.w >= 50;
+    *margins = below && w->ref == NULL && body.h >= 11 && body.w >= WITH_MARGINS;
     if (*margins) { /* only if the margins do not shrink the map */
         *margins = fit(&other, ui, body, side + PW_ATT_BITS, 1 + ruler, false) && other.m.sx == p->m.sx &&
                    other.m.sy == p->m.sy && other.m.pool_r == p->m.pool_r;

@@ -153,15 +153,21 @@ static void draw_gate(const struct pw_heat *m, struct pw_canvas *c, struct pw_re
                 (double)gate);
 }
 
+const char *pw_att_below_word(const struct pw_att *w)
+{
+    if (!pw_att_shows_gates(w->a, w->view))
+        return "mean";
+    return pw_att_reflects(w->a) ? "factor" : "gate";
+}
+
 /* Draws a row below the map: the gate of each token, or the mean probability that a key receives from the
  * queries that see it. */
 static void draw_below(const struct pw_att_window *p, struct pw_canvas *c, struct pw_rect r)
 {
     const struct pw_att *w = p->w;
     int y = p->y + p->m.h;
-    bool gates = pw_att_shows_gates(w->a, w->view), reflects = gates && pw_att_reflects(w->a);
-    const char *word = reflects ? "factor" : gates ? "gate" : "mean";
-    float limit = reflects ? 2 : 1;
+    bool gates = pw_att_shows_gates(w->a, w->view);
+    float limit = gates && pw_att_reflects(w->a) ? 2 : 1;
 
     if (y >= r.y + r.h)
         return;
@@ -174,7 +180,7 @@ static void draw_below(const struct pw_att_window *p, struct pw_canvas *c, struc
         if (gates)
             draw_gate(&p->m, c, r, y, x, most, limit);
     }
-    pw_draw_cut(c, r, y, r.x, pw_style_dim(), word, p->label_w);
+    pw_draw_cut(c, r, y, r.x, pw_style_dim(), pw_att_below_word(w), p->label_w);
 }
 
 static double entropy(const struct pw_att *w, int q)
