@@ -24,6 +24,8 @@ static const struct section {
       {"score", "in place of the finished score s"},
       {"mask", "0 hides a key; each query must see one"},
       {"gate", "of a token; a score gets the sum of those after the key, up to the query"},
+      {"mix", "function m of the distance d; a score gets their sum, weighted by the query's token"},
+      {"mixes", "the number of functions of mix"},
       {"pairing", "interleaved or half: the columns that a pair has"}}},
     {"VARIABLES",
      {{"i, j, d", "indices of query and key; the difference of their positions"},
@@ -32,6 +34,7 @@ static const struct section {
       {"p, pairs, c, C, D", "pair and pairs; column and columns of an embedding; columns of a head"},
       {"s", "the finished score, in score"},
       {"g", "a learned projection of the token, for each layer and head, in gate"},
+      {"m", "the number of a function, from 0, in mix"},
       {"key", "in angle and gain: 1 for a key, 0 for a query"},
       {"position(i), position(j)", "positions, where the formula has the stage position"}}},
     {"OPERATORS AND FUNCTIONS",
@@ -47,7 +50,7 @@ static const struct section {
      {{"a = learn(INIT)", "a number; INIT is a number, normal(S) or uniform(A, B)"},
       {"T = learn(INIT, N)", "a table of N numbers: T[k], or T(x) between entries"},
       {"per head, per layer",
-       "each head or layer has its own; also per pair (angle, gain) and per channel (embed)"},
+       "each head or layer has its own; also per pair (angle, gain), per channel (embed) and per mix"},
       {"mlp(x, hidden=32)", "a small network with an output for each head, in bias and scale"},
       {"a = option(V, A..B)", "a number that the user may set: pe NAME a=V, within A..B"}}},
     {"TOKENS AND CHANCE, in position",
@@ -61,6 +64,7 @@ static const struct section {
       {"pe expr 'T = learn(normal(0.1), 8) per head; bias = T[bucket(d, 8, 16)]'", "T5"},
       {"pe expr 'mask = d < 32 || j < 4'", "a sliding window with four sinks"},
       {"pe expr 'gate = log(sigmoid(g))'", "forgetting attention"},
+      {"pe expr 'mixes = 4; mix = exp(-d / 2 ** m)'", "decays among which each token chooses"},
       {"pe expr 'score = 30 * tanh(s / 30)'", "capped scores"}}},
     {NULL, {{0}}}};
 

@@ -28,6 +28,8 @@ static inline bool pw_has_terms(const struct pw_model *m)
 }
 /* Numbers that the projection makes of a row: one for each head, or its weights of a mix; 0: none. */
 int pw_gate_columns(const struct pw_model *m);
+/* Floats of a layer's bank of a mix. */
+size_t pw_bank_floats(const struct pw_model *m);
 /* Allocates the packs of the projections; the fini frees them. bytes: how much they take. */
 enum pw_code pw_gates_init(struct pw_model *m, struct pw_err *err);
 void pw_gates_fini(struct pw_model *m);

@@ -64,6 +64,10 @@ FORMULAS = [
     "angle = (i + key) / n * (p + 1); gain = n > 9 ? 1.5 : 1; bias = -0.1 * d",
     "gate = -softplus(-g) * (h + 1); bias = -0.1 * d; mask = d < 9 || j < 2",
     "gate = l == 1 ? -exp(g) : 0.3 * sin(g); angle = i * 100 ** (-2 * p / D)",
+    "mixes = 4; P = learn(normal(0.5), 12) per mix, layer; mix = d < 12 ? P[d] : 0",
+    "mixes = 3; P = learn(normal(0.5), 7) per mix; a = learn(0.3) per mix, layer; mix = P(log2(1 + d)) + a * m; "
+    "scale = 1 + 0.1 * h; score = 9 * tanh(s / 9)",
+    "mixes = 2; mix = exp(-d / 2 ** m) * (l + 1); angle = i * 100 ** (-2 * p / D) temperature=1.5 logn=4",
     "bias = -0.3 * d stretch=0.5",
     "bias = -0.01 * i * d stretch=0.5 offset=3",
     "bias = -0.3 * d gain=2 temperature=1.5 logn=4",
@@ -110,6 +114,8 @@ def forward(w, config, codes, tokens):
         s = q @ k.mT * code["SCALE"]
         if "use_gates" in code:
             code["use_gates"]((normed @ w["pe.fgate_proj.weight"][layer].T + w["pe.fgate_proj.bias"][layer])[None])
+        if "use_mix" in code:
+            code["use_mix"]((normed @ w["pe.r_proj.weight"][layer].T)[None])
         if "score_mod" in code:
             s = code["score_mod"](s, 0, h, n[:, None], n)
         s = s.masked_fill(~code["mask_mod"](0, h, n[:, None], n), -torch.inf)

@@ -161,8 +161,8 @@ static void attention(const struct ref_view *r, double *z, const double *n, cons
                     p[j] = ref_walk_product(&walk, q + i * HD + h * D, k + j * KD + h / (H / K) * D, h, i, j);
                 p[j] = p[j] * scale * factor + ref_bias(r, y->number, h, pos[i], pos[j]);
                 p[j] += kept[i * H + h] - kept[j * H + h];
-                for (int m = 0, d = pos[i] - pos[j]; m < M && d >= 0 && d < r->reach; m++)
-                    p[j] += mix[(i * H + h) * M + m] * r->bank[(y->number * M + m) * r->reach + d];
+                for (int m = 0; m < M; m++)
+                    p[j] += factor * mix[(i * H + h) * M + m] * ref_mix_of(r, y->number, m, pos[i] - pos[j]);
                 p[j] -= (pos[i] - pos[j]) * (slope_q[i * H + h] + slope_k[j * H + h]);
                 if (r->capped)
                     p[j] = ref_capped(p[j], pos[i] - pos[j]);

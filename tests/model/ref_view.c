@@ -104,6 +104,11 @@ struct ref_view ref_look(const struct ref_model *r)
     v.bank = ref_tensor(r, "pe.rel_logits_proj.proj");
     v.mixes = (int)option(r->pe, "mixes");
     v.reach = (int)option(r->pe, "reach");
+    v.curve = ref_tensor(r, "pe.curve");
+    if (v.curve != NULL)
+        v.mixes = 3;
+    if (r->fixed != NULL && r->fixed->mix != NULL)
+        v.mixes = r->fixed->mixes;
     v.alpha = option(r->pe, "alpha");
     v.floor = option(r->pe, "floor");
     v.contexts = ref_tensor(r, "pe.pos_emb");

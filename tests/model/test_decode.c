@@ -162,6 +162,8 @@ static void test_the_model_changes(void **state)
                                       "fox",
                                       "fox open=4",
                                       "expr 'gate = -exp(g) * (h + l + 1); bias = -0.1 * d' logn=3",
+                                      "expr 'mixes = 2; P = learn(normal(1), 40) per mix; mix = P[d] - 0.1 * "
+                                      "m * d; mask = d < 30 || j < 2' logn=5",
                                       "inkling",
                                       "inkling reach=5 alpha=0.5 floor=3",
                                       "inkling logn=4",

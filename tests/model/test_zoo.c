@@ -327,6 +327,14 @@ static const struct golden cases[] = {
      .step = 2,
      .n = 3,
      .values = {-2.1269280110429727, -.69314718055994531, -.12692801104297263}},
+    {.pe = "inkling_formula reach=6", /* its table holds 0, 1, 2, ...; farther keys have none */
+     .stage = PW_STAGE_MIX,
+     .set = {{PW_VAR_MIX, 2}},
+     .over = PW_VAR_DISTANCE,
+     .step = 1,
+     .n = 8,
+     .values = {0, 1, 2, 3, 4, 5, 0, 0},
+     .param = {numbers}},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 

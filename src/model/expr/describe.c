@@ -35,6 +35,8 @@ static void put_class(const struct pw_expr *x, struct pw_str *out)
         put_part(&s, "replaces the finished score");
     if (pw_expr_has(x, PW_STAGE_GATE))
         put_part(&s, "sums gates of the tokens between key and query");
+    if (pw_expr_has(x, PW_STAGE_MIX))
+        put_part(&s, "functions of the distance that each token mixes");
     if (pw_expr_has(x, PW_STAGE_MASK))
         put_part(&s, pw_expr_by_distance(x, PW_STAGE_MASK) ? "mask by distance" : "mask by query and key");
     pw_str_add(out, "%s", pw_str_text(&s));
@@ -131,7 +133,7 @@ static void put_untrained(struct pw_formula_inputs *in, const struct pw_config *
 {
     const struct pw_expr *x = in->x;
     double *grads[PW_EXPR_PARAMS], *adjoint = pw_alloc((size_t)x->n, sizeof *adjoint);
-    bool distances = pw_expr_learns(x, PW_STAGE_BIAS);
+    bool distances = pw_expr_learns(x, PW_STAGE_BIAS) || pw_expr_learns(x, PW_STAGE_MIX);
     int late = 0, all = 0;
     if (trained <= 0 || pw_expr_by_data(x) || x->n_params == 0) {
         free(adjoint);
@@ -142,7 +144,7 @@ static void put_untrained(struct pw_formula_inputs *in, const struct pw_config *
     for (int phase = 0; phase < 2; phase++) {
         int from = phase == 0 ? 0 : trained + 1, to = phase == 0 ? trained + 1 : cfg->context;
         for (int d = from; d < to; d++)
-            for (int s = PW_STAGE_EMBED; s <= PW_STAGE_SCALE; s++) {
+            for (int s = PW_STAGE_EMBED; s < PW_STAGES; s++) { /* others learn nothing */
                 if (!pw_expr_learns(x, (enum pw_stage)s))
                     continue;
                 pw_formula_value(in, (enum pw_stage)s, &(struct pw_formula_at){.query = d});
@@ -179,6 +181,8 @@ static void put_flex(const struct pw_expr *x, struct pw_str *out)
                    mask ? "mask_mod" : "");
     if (pw_expr_has(x, PW_STAGE_GATE))
         pw_str_add(out, " with sums of the gates, which come from the layer's input");
+    if (pw_expr_has(x, PW_STAGE_MIX))
+        pw_str_add(out, " with weights of the mix, which come from the layer's input");
     if (pw_expr_needs_module(x))
         pw_str_add(out, "%s%s, which it does not see; plain PyTorch instead",
                    score || mask ? "; not for the rest: it changes " : "none: it changes ",

@@ -73,14 +73,16 @@ unsigned pw_formula_uses(const struct pw_expr *x)
            (pw_expr_has(x, PW_STAGE_EMBED) ? PW_PE_ADDED : 0u) |
            (pw_expr_has(x, PW_STAGE_SCALE) ? PW_PE_GAIN : 0u) |
            (pw_expr_has(x, PW_STAGE_SCORE) ? PW_PE_SCORE : 0u) |
-           (pw_expr_has(x, PW_STAGE_GATE) ? PW_PE_TERMS : 0u);
+           (pw_expr_has(x, PW_STAGE_GATE) ? PW_PE_TERMS : 0u) |
+           (pw_expr_has(x, PW_STAGE_MIX) ? PW_PE_MIXES : 0u);
 }
 
 unsigned pw_formula_by_layer(const struct pw_expr *x)
 {
     return (by_layer(x, PW_STAGE_BIAS, PW_STAGE_MASK) ? PW_PE_BIASES : 0u) |
            (by_layer(x, PW_STAGE_ANGLE, PW_STAGE_GAIN) ? PW_PE_ROTATION : 0u) |
-           (by_layer(x, PW_STAGE_SCALE, PW_STAGE_SCALE) ? PW_PE_GAIN : 0u);
+           (by_layer(x, PW_STAGE_SCALE, PW_STAGE_SCALE) ? PW_PE_GAIN : 0u) |
+           (by_layer(x, PW_STAGE_MIX, PW_STAGE_MIX) ? PW_PE_MIXES : 0u);
 }
 
 unsigned pw_formula_computed(const struct pw_expr *x)
@@ -89,7 +91,7 @@ unsigned pw_formula_computed(const struct pw_expr *x)
     return pw_formula_uses(x) &
            ((pw_expr_learns(x, PW_STAGE_BIAS) ? PW_PE_BIASES : 0u) | (turns ? PW_PE_ROTATION : 0u) |
             (pw_expr_learns(x, PW_STAGE_EMBED) ? PW_PE_ADDED : 0u) |
-            (pw_expr_learns(x, PW_STAGE_SCALE) ? PW_PE_GAIN : 0u));
+            (pw_expr_learns(x, PW_STAGE_SCALE) ? PW_PE_GAIN : 0u) | PW_PE_MIXES);
 }
 
 bool pw_formula_key_turns(const struct pw_expr *x)
@@ -170,7 +172,7 @@ static struct pw_formula *make_formula(struct pw_expr *x, const char *text, cons
 {
     struct pw_formula *f = pw_alloc(1, sizeof *f);
     bool adds = pw_expr_has(x, PW_STAGE_EMBED), computes = pw_formula_computed(x) != 0,
-         gates = pw_expr_has(x, PW_STAGE_GATE);
+         gates = pw_expr_has(x, PW_STAGE_GATE), mixes = pw_expr_has(x, PW_STAGE_MIX);
     f->x = x;
     pw_str_add(&f->text, "%s", text);
     snprintf(f->name, sizeof f->name, "%s", name != NULL ? name : "expr");
@@ -193,6 +195,8 @@ static struct pw_formula *make_formula(struct pw_expr *x, const char *text, cons
                        .build = pw_formula_build,
                        .score = pw_formula_score,
                        .gate = pw_formula_gate,
+                       .mixes = mixes ? pw_formula_mixes : NULL,
+                       .reach = mixes ? pw_formula_reach : NULL,
                        .needs_mask = gates,
                        .computed = pw_formula_computed(x),
                        .ids = pw_expr_by_data(x) ? pw_formula_ids : NULL,

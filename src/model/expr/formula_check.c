@@ -26,6 +26,7 @@ static void ranges_of(const struct pw_formula_inputs *in, const struct pw_config
     out[PW_VAR_LAYER] = (struct pw_bounds){0, cfg->layers - 1};
     out[PW_VAR_PAIR] = (struct pw_bounds){0, cfg->head_width / 2 - 1};
     out[PW_VAR_CHANNEL] = (struct pw_bounds){0, cfg->width - 1};
+    out[PW_VAR_MIX] = (struct pw_bounds){0, in->x->mixes - 1};
     out[PW_VAR_KEY] = (struct pw_bounds){0, 1};
     out[PW_VAR_SCORE] = out[PW_VAR_GATE] = (struct pw_bounds){NAN, NAN};
 }
@@ -222,6 +223,8 @@ enum pw_code pw_formula_check_at(const void *opts, const struct pw_config *cfg, 
             if (pw_expr_has(f->x, rows[k]) && (sign > 0 || pw_expr_learns(f->x, rows[k])) &&
                 !(by_length && (rows[k] == PW_STAGE_ANGLE || rows[k] == PW_STAGE_GAIN)))
                 code = check_rows(&in, cfg, rows[k], 0, err);
+        if (code == PW_OK && pw_expr_has(f->x, PW_STAGE_MIX))
+            code = pw_formula_check_bank(&in, opts, cfg, err);
         in.param = NULL;
         free(first);
     }
@@ -281,7 +284,36 @@ static const struct {
     {PW_STAGE_GATE, PW_VAR_N, "n", "a gate reads the token alone"},
     {PW_STAGE_GATE, PW_VAR_PAIR, "p", "a score is one number for all pairs"},
     {PW_STAGE_GATE, PW_VAR_CHANNEL, "c", "a score is one number for all channels"},
+    {PW_STAGE_MIX, PW_VAR_HEAD, "h", "heads share the functions, and weigh them differently"},
+    {PW_STAGE_MIX, PW_VAR_N, "n", "a mix reads the distance alone"},
+    {PW_STAGE_MIX, PW_VAR_PAIR, "p", "a score is one number for all pairs"},
+    {PW_STAGE_MIX, PW_VAR_CHANNEL, "c", "a score is one number for all channels"},
 };
+
+/* Variables that few stages have, directly or through a name. */
+static const struct {
+    enum pw_expr_var var;
+    const char *name;
+    enum pw_stage a, b;
+} reserved[] = {
+    {PW_VAR_SCORE, "s", PW_STAGE_SCORE, PW_STAGE_SCORE},
+    {PW_VAR_GATE, "g", PW_STAGE_GATE, PW_STAGE_GATE},
+    {PW_VAR_MIX, "m", PW_STAGE_MIX, PW_STAGE_MIX},
+    {PW_VAR_KEY, "key", PW_STAGE_ANGLE, PW_STAGE_GAIN},
+};
+
+static enum pw_code check_reserved(const struct pw_expr *x, struct pw_err *err)
+{
+    for (size_t k = 0; k < sizeof reserved / sizeof *reserved; k++)
+        for (int s = 0; s < PW_STAGES; s++)
+            if (s != (int)reserved[k].a && s != (int)reserved[k].b &&
+                pw_expr_reads(x, (enum pw_stage)s, reserved[k].var))
+                return pw_fail(err, PW_EUSER, "%s: no '%s': only %s%s%s can read it", pw_stage_names[s],
+                               reserved[k].name, pw_stage_names[reserved[k].a],
+                               reserved[k].a != reserved[k].b ? " and " : "",
+                               reserved[k].a != reserved[k].b ? pw_stage_names[reserved[k].b] : "");
+    return PW_OK;
+}
 
 static enum pw_code check_variables(const struct pw_expr *x, const struct pw_config *cfg, struct pw_err *err)
 {
@@ -289,6 +321,8 @@ static enum pw_code check_variables(const struct pw_expr *x, const struct pw_con
         if (pw_expr_reads(x, absent[k].stage, absent[k].var))
             return pw_fail(err, PW_EUSER, "%s: no '%s': %s", pw_stage_names[absent[k].stage], absent[k].name,
                            absent[k].reason);
+    if (check_reserved(x, err) != PW_OK)
+        return PW_EUSER;
     for (int s = 0; s < PW_STAGES && !cfg->causal; s++)
         if (s != PW_STAGE_ANGLE && s != PW_STAGE_GAIN && pw_expr_reads(x, (enum pw_stage)s, PW_VAR_N))
             return pw_fail(err, PW_EUSER, "%s: no 'n': with causal=off every query sees all keys",
@@ -316,7 +350,7 @@ static enum pw_code check_length(const struct pw_expr *x, struct pw_err *err)
 /* Learned parameters along an axis that a stage does not have, and stages that can't have any. */
 static enum pw_code check_params(const struct pw_expr *x, struct pw_err *err)
 {
-    static const char *const readers[PW_AXES] = {"", "bias and scale", "embed", "angle and gain"};
+    static const char *const readers[PW_AXES] = {"", "bias and scale", "embed", "angle and gain", "mix"};
     for (int s = 0; s < PW_STAGES; s++) {
         bool read[PW_EXPR_PARAMS] = {0};
         pw_expr_mark_params(x, (enum pw_stage)s, read);
@@ -355,7 +389,9 @@ static enum pw_code check_gate(const struct pw_expr *x, struct pw_err *err)
 
 enum pw_code pw_expr_fits(const struct pw_expr *x, const struct pw_config *cfg, struct pw_err *err)
 {
-    enum pw_code code = check_params(x, err);
+    enum pw_code code = pw_formula_check_mix(x, err);
+    if (code == PW_OK)
+        code = check_params(x, err);
     if (code == PW_OK && pw_formula_key_turns(x) && pw_formula_computed(x) & PW_PE_ROTATION)
         return pw_fail(err, PW_EUSER, "angle and gain: no 'key' with learned parameters");
     if (code == PW_OK)

@@ -57,6 +57,7 @@ static int variable_node(struct flattener *f, const struct pw_node *node)
     case PW_VAR_CHANNELS: return add_number(f, cfg->width);
     case PW_VAR_I: return f->pairs ? add_node(f, *node) : add_variable(f, PW_VAR_DISTANCE);
     case PW_VAR_CHANNEL:
+    case PW_VAR_MIX:
     case PW_VAR_PAIR: return add_variable(f, PW_VAR_HEAD);
     case PW_VAR_J: return f->pairs ? add_node(f, *node) : add_number(f, 0);
     case PW_VAR_WIDTH: return add_number(f, cfg->head_width);
@@ -162,6 +163,7 @@ static int root_node(struct flattener *f)
     case PW_TABLE_BIAS: return bias_node(f);
     case PW_TABLE_GAIN: return flatten_stage(f, PW_STAGE_SCALE);
     case PW_TABLE_ADDED: return flatten_stage(f, PW_STAGE_EMBED);
+    case PW_TABLE_BANK: return flatten_stage(f, PW_STAGE_MIX);
     default: return turn_node(f);
     }
 }
@@ -169,7 +171,7 @@ static int root_node(struct flattener *f)
 enum pw_code pw_formula_flat(const void *opts, const struct pw_config *cfg, enum pw_pe_table which,
                              struct pw_expr **out, struct pw_err *err)
 {
-    static const char *const stages[PW_PE_TABLES] = {"bias", "scale", "angle", "angle", "embed"};
+    static const char *const stages[PW_PE_TABLES] = {"bias", "scale", "angle", "angle", "embed", "mix"};
     const struct pw_formula *formula = pw_formula_of(opts);
     const struct pw_expr *x = formula->x;
     struct flattener *f = pw_alloc(1, sizeof *f);
@@ -181,6 +183,7 @@ enum pw_code pw_formula_flat(const void *opts, const struct pw_config *cfg, enum
                             .stage = stages[which]};
     f->trained = pw_formula_trained(opts) > 0 ? pw_formula_trained(opts) : cfg->context;
     f->pairs = which == PW_TABLE_BIAS && formula->pe.uses & PW_PE_DENSE;
+    f->flat->mixes = x->mixes;
     f->flat->n_params = x->n_params;
     for (int k = 0; k < PW_EXPR_PARAMS; k++)
         f->flat->param[k] = x->param[k];

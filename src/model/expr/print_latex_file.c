@@ -27,6 +27,7 @@ static unsigned reads_of(const struct pw_expr *x, int node, bool *head, bool *la
             *head = *head || x->param[n->index].axis == PW_AXIS_HEAD;
             vars |= x->param[n->index].axis == PW_AXIS_CHANNEL ? 1u << PW_VAR_CHANNEL
                     : x->param[n->index].axis == PW_AXIS_PAIR  ? 1u << PW_VAR_PAIR
+                    : x->param[n->index].axis == PW_AXIS_MIX   ? 1u << PW_VAR_MIX
                                                                : 0;
             *layer = *layer || x->param[n->index].per_layer;
         }
@@ -44,8 +45,9 @@ const char *pw_latex_variable(const struct pw_node *node)
 /* Append what a named expression depends on as its index: m = slopes()[h] is m_{h}. */
 static void put_index(struct pw_str *out, const struct pw_expr *x, int node)
 {
-    static const enum pw_expr_var order[] = {PW_VAR_HEAD, PW_VAR_LAYER,    PW_VAR_I,       PW_VAR_J,
-                                             PW_VAR_PAIR, PW_VAR_DISTANCE, PW_VAR_CHANNEL, PW_VAR_N};
+    static const enum pw_expr_var order[] = {PW_VAR_HEAD,    PW_VAR_LAYER, PW_VAR_I,
+                                             PW_VAR_J,       PW_VAR_PAIR,  PW_VAR_DISTANCE,
+                                             PW_VAR_CHANNEL, PW_VAR_N,     PW_VAR_MIX};
     bool head = false, layer = false, first = true;
     unsigned vars = reads_of(x, node, &head, &layer);
     vars |= (head ? 1u << PW_VAR_HEAD : 0) | (layer ? 1u << PW_VAR_LAYER : 0);
@@ -65,7 +67,7 @@ static void put_stage(struct pw_print *p, enum pw_stage stage, bool *known)
         "\\operatorname{angle}_{i,p}",        "\\operatorname{gain}_{i,p}",
         "\\operatorname{bias}_{h}(i, j)",     "\\operatorname{scale}_{h}(i)",
         "\\operatorname{score}_{h}(s, i, j)", "\\operatorname{mask}_{h}(i, j)",
-        "\\operatorname{gate}_{h}(g)"};
+        "\\operatorname{gate}_{h}(g)",        "\\operatorname{mix}_{m}(d)"};
     const struct pw_expr *x = p->x;
     int root = x->root[stage];
     pw_print_scan(p, stage, false);
@@ -128,6 +130,12 @@ static void put_comments(const struct pw_expr_source *src, struct pw_str *out)
         pw_str_add(out,
                    "%% g: a learned projection of a layer's normed input, for each head; a score gets the "
                    "sum of the gates of\n%% all tokens after the key, up to the query.\n");
+    if (pw_expr_has(x, PW_STAGE_MIX))
+        pw_str_add(
+            out,
+            "%% mix: functions m = 0..%d of the distance; a score gets their sum, weighted by a learned "
+            "projection of\n%% the query's normed input, which has a weight for each head and m.\n",
+            x->mixes - 1);
     pw_str_fini(&text);
     if (strstr(x->text, "slopes") != NULL) {
         pw_str_add(out, "%% slope: ALiBi's slopes (Press et al. 2022):");
@@ -144,7 +152,7 @@ static void put_comments(const struct pw_expr_source *src, struct pw_str *out)
     }
     for (int k = 0; k < x->n_params; k++) {
         const struct pw_expr_param *q = &x->param[k];
-        for (int h = 0; h < pw_axis_size(q->axis, c); h++) {
+        for (int h = 0; h < pw_axis_size(x, q->axis, c); h++) {
             pw_str_add(out, "%% learned: %s", q->name);
             if (q->axis != PW_AXIS_NONE)
                 pw_str_add(out, ", %s = %d", pw_axis_letters[q->axis], h);
