@@ -26,6 +26,7 @@ static const struct section {
       {"gate", "of a token; a score gets the sum of those after the key, up to the query"},
       {"mix", "function m of the distance d; a score gets their sum, weighted by the query's token"},
       {"mixes", "the number of functions of mix"},
+      {"scan", "stick: stick-breaking weights; context(N): N contextual positions"},
       {"pairing", "interleaved or half: the columns that a pair has"}}},
     {"VARIABLES",
      {{"i, j, d", "indices of query and key; the difference of their positions"},
@@ -65,6 +66,7 @@ static const struct section {
       {"pe expr 'mask = d < 32 || j < 4'", "a sliding window with four sinks"},
       {"pe expr 'gate = log(sigmoid(g))'", "forgetting attention"},
       {"pe expr 'mixes = 4; mix = exp(-d / 2 ** m)'", "decays among which each token chooses"},
+      {"pe expr 'scan = stick'", "stick-breaking attention"},
       {"pe expr 'score = 30 * tanh(s / 30)'", "capped scores"}}},
     {NULL, {{0}}}};
 

@@ -240,8 +240,9 @@ struct pw_pe {
     /* SLOPES: which parts have slopes. params has [L,H] omega, and then for each part, queries first, the
      * directions [L,H,D]. */
     void (*slopes)(const void *opts, bool *query, bool *key);
-    /* SCAN and VOTES: its kind. Not with other uses that act on scores. CONTEXT: scan_rows returns n of
-     * struct pw_scan, and the only parameter of params is the table [L,D,n]. */
+    /* SCAN and VOTES: its kind. Not with other uses that act on scores, but GAIN and, with STICK, ROTATION.
+     * CONTEXT: scan_rows returns n of struct pw_scan, and the last parameter of params is the table [L,D,n].
+     */
     enum pw_scan_kind scan;
     int (*scan_rows)(const void *opts);
     /* WALK: how its rows are made. params has in this order, each once for each layer: [rank,C] and
@@ -257,6 +258,8 @@ struct pw_pe {
 /* Writes the two parameters of a projection for TERMS (params): names and first values of fox, biases `open`.
  */
 void pw_pe_gate_params(struct pw_pe_param out[2], const struct pw_config *cfg, float open);
+/* The table of n contextual positions: name and first values of cope. */
+struct pw_pe_param pw_pe_context_param(const struct pw_config *cfg, int n);
 /* The parameter of a projection for M MIXES: name and first values of inkling. */
 struct pw_pe_param pw_pe_mix_param(const struct pw_config *cfg, int M);
 

@@ -15,7 +15,7 @@ static inline struct pw_scan pw_scan_of(const struct pw_model *m, int l, const s
         s.lost = cache->lost + (size_t)l * pw_lost_at(cache->lost_rows);
     if (s.kind == PW_SCAN_CONTEXT) {
         s.n = m->pe.pe->scan_rows(m->pe.o.bytes);
-        s.rows = m->p + m->lay.pe + (size_t)l * (size_t)m->cfg.head_width * (size_t)s.n;
+        s.rows = m->p + m->lay.size - (size_t)(m->cfg.layers - l) * (size_t)m->cfg.head_width * (size_t)s.n;
     }
     return s;
 }

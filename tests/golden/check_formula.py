@@ -68,6 +68,8 @@ FORMULAS = [
     "mixes = 3; P = learn(normal(0.5), 7) per mix; a = learn(0.3) per mix, layer; mix = P(log2(1 + d)) + a * m; "
     "scale = 1 + 0.1 * h; score = 9 * tanh(s / 9)",
     "mixes = 2; mix = exp(-d / 2 ** m) * (l + 1); angle = i * 100 ** (-2 * p / D) temperature=1.5 logn=4",
+    "scan = stick; angle = i * 100 ** (-2 * p / D); scale = 1 + 0.1 * h temperature=1.5",
+    "scan = context(5); embed = sin(i * (c + 1)); scale = 1 + 0.1 * h logn=4",
     "bias = -0.3 * d stretch=0.5",
     "bias = -0.01 * i * d stretch=0.5 offset=3",
     "bias = -0.3 * d gain=2 temperature=1.5 logn=4",
@@ -97,8 +99,15 @@ def rms_norm(x, gain):
     return x / torch.sqrt((x * x).mean(-1, keepdim=True) + 1e-6) * gain
 
 
+def after(w, p, x, z):
+    """A block behind its heads' output z [H,T,D]."""
+    x = x + z.transpose(0, 1).flatten(1) @ w[p + "attn.o.weight"].T
+    up = torch.relu(rms_norm(x, w[p + "norm2.weight"]) @ w[p + "mlp.up.weight"].T)
+    return x + up @ w[p + "mlp.down.weight"].T
+
+
 def forward(w, config, codes, tokens):
-    """Scores [L,H,T,T], -inf where hidden, probabilities, and logits [T,V]. codes: the exported file of each layer."""
+    """Scores [L,H,T,T], -inf where hidden (None: the file has its own attention), probabilities, and logits [T,V]. codes: the exported file of each layer."""
     T, H, D = len(tokens), config["heads"], config["head_width"]
     h, n = torch.arange(H)[:, None, None], torch.arange(T)
     x, scores, probs, flex = w["embed.weight"][tokens], [], [], 0.0
@@ -111,6 +120,12 @@ def forward(w, config, codes, tokens):
         if "cos_sin" in code:
             keys = "key" in code["cos_sin"].__code__.co_varnames
             q, k = [code["rotate"](t, *code["cos_sin"](T, *[key] * keys)) for key, t in enumerate((q, k))]
+        if "attention" in code:
+            table = [w["pe.pos_emb"][layer]] if "pe.pos_emb" in w else []
+            z, weights = code["attention"](q, k, v, *table)
+            probs.append(weights)
+            x = after(w, p, x, z)
+            continue
         s = q @ k.mT * code["SCALE"]
         if "use_gates" in code:
             code["use_gates"]((normed @ w["pe.fgate_proj.weight"][layer].T + w["pe.fgate_proj.bias"][layer])[None])
@@ -127,12 +142,10 @@ def forward(w, config, codes, tokens):
             again = flex_attention(q[None], k[None], v[None], score_mod=code.get("score_mod"), block_mask=mask,
                                    scale=code["SCALE"])
             flex = max(flex, (again[0] - z).abs().max().item())
-        x = x + z.transpose(0, 1).reshape(T, H * D) @ w[p + "attn.o.weight"].T
-        up = torch.relu(rms_norm(x, w[p + "norm2.weight"]) @ w[p + "mlp.up.weight"].T)
-        x = x + up @ w[p + "mlp.down.weight"].T
+        x = after(w, p, x, z)
     head = w["embed.weight" if config["tied"] else "head.weight"]
     logits = config["logit_scale"] * rms_norm(x, w["norm.weight"]) @ head.T
-    return torch.stack(scores), torch.stack(probs), logits, flex
+    return torch.stack(scores) if scores else None, torch.stack(probs), logits, flex
 
 
 def difference(a, b):
@@ -167,7 +180,7 @@ def check(pewter, folder, text):
         warnings.simplefilter("ignore")  # FlexAttention wants to be compiled
         scores, probs, logits, flex = forward(w, config, codes, torch.tensor(seen["tokens"]).long())
     errors = {
-        "scores": difference(scores.numpy(), seen["score"]),
+        "scores": difference(scores.numpy(), seen["score"]) if scores is not None else 0,
         "probs": difference(probs.numpy(), seen["probs"]),
         "logits": difference(logits.numpy(), seen["logits"]),
         "FlexAttention": flex,

@@ -102,7 +102,7 @@ static void test_refused(void **state)
     } cases[] = {
         {"pe expr",
          "expr: column 1: the formula defines nothing: one of position, embed, angle, gain, bias, scale, "
-         "score, mask, gate"},
+         "score, mask, gate, mix, scan"},
         {"pe expr \"bias = lgo(d)\"", "expr: column 8: nothing has the name 'lgo'; did you mean 'log'?"},
         {"pe expr \"bias = 1 / d\"", "expr: bias is not finite at d=0, head 0"},
         {"pe expr \"bias = d == 7 ? log(-1) : 0\"", "expr: bias is not finite at d=7, head 0"},
@@ -154,7 +154,7 @@ static void test_refused(void **state)
         {"pe \"bias = -d\"", "no encoding 'bias'; a formula follows 'expr', as in pe expr 'bias = -d'"},
         {"pe expr a = learn(1)",
          "expr: column 13: the formula defines nothing: one of position, embed, angle, gain, bias, scale, "
-         "score, mask, gate; quotes around a formula protect ';'"},
+         "score, mask, gate, mix, scan; quotes around a formula protect ';'"},
         {"race t5,expr(a = 2; bias = -d)",
          "byte 13: unclosed '('; a formula with ';' needs quotes: expr('a = 2; bias = -a * d')"},
         {"pe expr \"bias = lern(1)\"", "expr: column 8: nothing has the name 'lern'; did you mean 'learn'?"},

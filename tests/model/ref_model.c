@@ -168,13 +168,13 @@ static void attention(const struct ref_view *r, double *z, const double *n, cons
                     p[j] = ref_capped(p[j], pos[i] - pos[j]);
                 top = fmax(top, p[j]);
             }
-            if (ref_is(r, "cope"))
+            if (r->contexts != NULL)
                 top = ref_contextual(r, p, q + i * HD + h * D, y->number, i);
             if (ref_is(r, "selective"))
                 top = ref_select_keys(p, lost + i * T, lost + (i + 1) * T, h == 0, i);
             for (int j = 0; j < keys; j++)
                 sum += p[j] = exp(p[j] - top);
-            if (ref_is(r, "stickbreaking"))
+            if (r->stick)
                 sum = ref_stick(p, i, top);
             for (int d = 0; d < D; d++) {
                 z[i * HD + h * D + d] = 0;

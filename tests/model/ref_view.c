@@ -113,6 +113,10 @@ struct ref_view ref_look(const struct ref_model *r)
     v.floor = option(r->pe, "floor");
     v.contexts = ref_tensor(r, "pe.pos_emb");
     v.npos = (int)option(r->pe, "npos");
+    const char *counted = strstr(r->pe, "scan = context(");
+    if (counted != NULL)
+        v.npos = atoi(counted + strlen("scan = context("));
+    v.stick = ref_is(&v, "stickbreaking") || strstr(r->pe, "scan = stick") != NULL;
     v.omega = ref_tensor(r, "pe.omega");
     v.of_q = ref_tensor(r, "pe.v");
     v.of_k = ref_tensor(r, "pe.u");

@@ -28,6 +28,7 @@ struct ref_view {
     double alpha, floor;
     const double *contexts; /* [L,D,npos] of contextual positions */
     int npos;
+    bool stick;                        /* stick-breaking weights */
     const double *gate, *gate_bias;    /* of all layers; NULL: no terms */
     const double *omega, *of_q, *of_k; /* slopes of all layers; NULL: none */
     double steeper;                    /* factor on slopes that 'tune' set */

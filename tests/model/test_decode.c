@@ -162,6 +162,8 @@ static void test_the_model_changes(void **state)
                                       "fox",
                                       "fox open=4",
                                       "expr 'gate = -exp(g) * (h + l + 1); bias = -0.1 * d' logn=3",
+                                      "expr 'scan = stick; angle = i / (p + 1); scale = log(n + 2)'",
+                                      "expr 'scan = context(6); embed = sin(i + c)'",
                                       "expr 'mixes = 2; P = learn(normal(1), 40) per mix; mix = P[d] - 0.1 * "
                                       "m * d; mask = d < 30 || j < 2' logn=5",
                                       "inkling",

@@ -116,6 +116,24 @@ static void test_lines(void **state)
          "entries "
          "are read beyond distance 20 only, which training does not reach\nFlexAttention: score_mod with "
          "weights of the mix, which come from the layer's input ('export formula FILE.py')"},
+        {"scan = stick", 20,
+         "stick-breaking weights in place of a softmax; no learned parameters; equals stickbreaking in every "
+         "bit; finite "
+         "up to "
+         "position 128, twice the context\nFlexAttention: none: it does not see all scores of a query, which "
+         "a "
+         "scan reads; plain PyTorch instead ('export formula FILE.py')"},
+        {"scan = context(64)", 20,
+         "contextual positions; 1024 learned parameters; equals cope in every bit; finite up to position "
+         "128, twice the "
+         "context\nFlexAttention: none: it does not see all scores of a query, which a scan reads; plain "
+         "PyTorch "
+         "instead ('export formula FILE.py')"},
+        {"scan = context(30); embed = sin(i)", 20,
+         "adds rows to the embeddings, contextual positions; 480 learned parameters; finite up to position "
+         "128, "
+         "twice the context\nFlexAttention: none: it does not see all scores of a query, which a scan reads; "
+         "plain PyTorch instead ('export formula FILE.py')"},
         {"mixes = 3; mix = exp(-d / 2 ** m); bias = -d", 0,
          "bias by distance, functions of the distance that each token mixes; 768 learned parameters; finite "
          "up "

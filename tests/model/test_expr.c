@@ -107,6 +107,11 @@ static void test_errors(void **state)
         {"bias = -slope(h) * d", "column 9: nothing has the name 'slope'; did you mean 'slopes()[h]'?"},
         {"bias = lo", "column 8: nothing has the name 'lo'; did you mean 'log'?"},
         {"bias = negative(d)", "column 8: nothing has the name 'negative'"},
+        {"scan = sticks", "column 8: scan is 'stick' or 'context(64)'"},
+        {"scan = context", "column 15: '(' is missing after context"},
+        {"scan = context(1)", "column 16: the number of contextual positions is a whole number of 2..1024"},
+        {"scan = context(3", "column 17: ')' is missing after the number of positions"},
+        {"scan = stick; scan = context(3)", "column 15: 'scan' is defined twice"},
         {"bias = q * d; q = 3", "column 8: nothing has the name 'q'"},
         {"bias = m * d; m = 3",
          "column 8: 'm' is the number of a function of a mix, which only 'mix' can read"},
@@ -123,7 +128,7 @@ static void test_errors(void **state)
         {"bias = d d", "column 10: ';' or the end was expected, not 'd'"},
         {"bias = ", "column 8: the expression is not complete"},
         {"", "column 1: the formula defines nothing: one of position, embed, angle, gain, bias, scale, "
-             "score, mask, gate, mix"},
+             "score, mask, gate, mix, scan"},
         {"a = learn(1); bias = d", "column 1: nothing uses the parameter 'a'"},
         {"h = 3; bias = d", "column 1: 'h' has a meaning in formulas; choose another name"},
         {"a = 3; a = 4; bias = d", "column 8: 'a' is defined twice"},
@@ -223,7 +228,8 @@ static void test_random(void **state)
                            "head; P=learn(0.4) per mix, layer\nbias=a * b * T[0] +");
         m.leaves = leaves;
         ref_add_expression(&m, 1 + (int)ref_any(&m, 5));
-        pw_str_add(&m.out, "; mixes=3 ;mix = P*m+");
+        pw_str_add(&m.out, "%s; mixes=3 ;mix = P*m+",
+                   (const char *const[]){"", ";scan=stick", "\n scan =context( 9)"}[round % 3]);
         m.leaves = mix_leaves;
         ref_add_expression(&m, 1 + (int)ref_any(&m, 3));
         struct pw_expr *x = parsed(m.out.s), *again;

@@ -183,6 +183,8 @@ static const struct {
      "fire hidden=8 threshold=4",
      {0, 1, 2, 3, 4, 5}},
     {"expr 'gate = -softplus(-g)'", "fox", {0, 1}},
+    {"expr 'scan = stick'", "stickbreaking", {0}},
+    {"expr 'scan = context(17)'", "cope npos=17", {0}},
     {"expr 'P = learn(normal(1), 20) per mix, layer; mixes = 3; mix = d < 20 ? P[d] : 0'",
      "inkling reach=20 mixes=3",
      {1, 0}},

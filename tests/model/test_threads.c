@@ -44,6 +44,8 @@ static const struct {
     {"layers=2 width=12 heads=3 ffn=10 context=32 tied=on", "fire threshold=4"},
     {"layers=2 width=12 heads=3 ffn=10 context=32", "expr 'gate = -exp(g) * (l + 1); mask = d < 9 || j < h'"},
     {"layers=2 width=12 heads=3 ffn=10 context=32 dropout=0.1",
+     "expr 'scan = context(7); scale = 1 + h * 0.1'"},
+    {"layers=2 width=12 heads=3 ffn=10 context=32 dropout=0.1",
      "expr 'mixes = 5; P = learn(normal(0.2), 9) per mix; mix = P(log2(1 + d) + l); bias = -0.1 * d'"},
     {"layers=2 width=12 heads=3 ffn=10 context=32", "expr 'bias = -d; score = 4 * tanh(s / 4) * (1 + l)'"},
     {"layers=2 width=12 heads=3 ffn=10 context=32",

@@ -37,6 +37,9 @@ static void put_class(const struct pw_expr *x, struct pw_str *out)
         put_part(&s, "sums gates of the tokens between key and query");
     if (pw_expr_has(x, PW_STAGE_MIX))
         put_part(&s, "functions of the distance that each token mixes");
+    if (x->scan != 0)
+        put_part(&s, x->scan == PW_FORMULA_STICK ? "stick-breaking weights in place of a softmax"
+                                                 : "contextual positions");
     if (pw_expr_has(x, PW_STAGE_MASK))
         put_part(&s, pw_expr_by_distance(x, PW_STAGE_MASK) ? "mask by distance" : "mask by query and key");
     pw_str_add(out, "%s", pw_str_text(&s));
@@ -174,6 +177,12 @@ static void put_flex(const struct pw_expr *x, struct pw_str *out)
     pw_str_add(out, "\nFlexAttention: ");
     if (pw_expr_by_data(x)) {
         pw_str_add(out, "none: it sees neither tokens nor draws, which the position reads");
+        return;
+    }
+    if (x->scan != 0) {
+        pw_str_add(out,
+                   "none: it does not see all scores of a query, which a scan reads; plain PyTorch instead "
+                   "('export formula FILE.py')");
         return;
     }
     if (score || mask)

@@ -131,9 +131,10 @@ bool pw_expr_same(const struct pw_expr *a, const struct pw_expr *b)
 {
     return a->n == b->n && a->n_numbers == b->n_numbers &&
            memcmp(a->numbers, b->numbers, (size_t)a->n_numbers * sizeof(const struct pw_numbers *)) == 0 &&
-           a->pairing == b->pairing && a->mixes == b->mixes && a->n_params == b->n_params &&
-           a->n_options == b->n_options && memcmp(a->root, b->root, sizeof a->root) == 0 &&
-           same_nodes(a, b) && same_params(a, b) && same_options(a, b);
+           a->pairing == b->pairing && a->mixes == b->mixes && a->scan == b->scan &&
+           a->scan_rows == b->scan_rows && a->n_params == b->n_params && a->n_options == b->n_options &&
+           memcmp(a->root, b->root, sizeof a->root) == 0 && same_nodes(a, b) && same_params(a, b) &&
+           same_options(a, b);
 }
 
 bool pw_expr_has(const struct pw_expr *x, enum pw_stage stage)

@@ -8,6 +8,7 @@
  *             | name "=" "option" "(" default "," low ".." high ")"
  *             | "pairing" "=" ("half" | "interleaved")
  *             | "mixes" "=" number                  the functions that stage mix has
+ *             | "scan" "=" ("stick" | "context" "(" number ")")
  *   init      = expression of numbers | "normal" "(" deviation ")"
  *   scope     = "head" | "channel" | "pair" | "mix" | "layer"
  *
@@ -46,6 +47,13 @@
  * with a learned table P for each m and layer, is the bias of inkling. If the stage is `d < K ? e : 0` with a
  * number K, the bank has K distances, otherwise as many as the context. There is no `gate` beside it.
  *
+ * `scan` chooses how a head reads its keys. `stick` has stick-breaking weights in place of the softmax
+ * (Tan et al. 2024): from the query back, each key takes the share sigmoid(s) of what later keys leave, with
+ * s its finished score. context(n) counts keys (Golovneva et al. 2024): the position of a key is the sum of
+ * sigmoid(s) from it to the query, at most n - 1, and the query times a learned table at this position is
+ * added to s. Both need the causal mask. Beside them can be embed, scale and position, and beside `stick` a
+ * rotation.
+ *
  * The stage `position` can read the tokens of the sequence, and chance:
  *
  *   token(i)        class of token i, one of the numbers word, digit, separator, symbol and last
@@ -82,16 +90,17 @@
 #include <stdint.h>
 
 enum {
-    PW_EXPR_TEXT = 4000,  /* most bytes of a formula */
-    PW_EXPR_DEPTH = 64,   /* most nested brackets and operators */
-    PW_EXPR_NODES = 2048, /* most registers */
-    PW_EXPR_NAMES = 64,   /* most names of a formula */
-    PW_EXPR_PARAMS = 24,  /* most learned parameters */
-    PW_EXPR_TABLE = 4096, /* most entries of a learned table */
-    PW_EXPR_LIST = 256,   /* most entries of a list */
-    PW_EXPR_OPTIONS = 7,  /* most options */
-    PW_EXPR_DRAWS = 4,    /* most uses of uniform, normal and sample */
-    PW_EXPR_MIXES = 64,   /* most functions of a mix */
+    PW_EXPR_TEXT = 4000,    /* most bytes of a formula */
+    PW_EXPR_DEPTH = 64,     /* most nested brackets and operators */
+    PW_EXPR_NODES = 2048,   /* most registers */
+    PW_EXPR_NAMES = 64,     /* most names of a formula */
+    PW_EXPR_PARAMS = 24,    /* most learned parameters */
+    PW_EXPR_TABLE = 4096,   /* most entries of a learned table */
+    PW_EXPR_LIST = 256,     /* most entries of a list */
+    PW_EXPR_OPTIONS = 7,    /* most options */
+    PW_EXPR_DRAWS = 4,      /* most uses of uniform, normal and sample */
+    PW_EXPR_MIXES = 64,     /* most functions of a mix */
+    PW_EXPR_COUNTED = 1024, /* most contextual positions */
 };
 
 /* The parts of attention that a formula can define. */

@@ -87,8 +87,10 @@ struct pw_expr {
     int root[PW_STAGES];                             /* -1: the formula has no such stage */
     /* The columns that a rotation pairs: p and p + pairs (half), or 2p and 2p + 1. 0: not said; half. */
     enum { PW_FORMULA_HALF = 1, PW_FORMULA_INTERLEAVED } pairing;
-    int mixes;    /* functions of the stage mix; 0: not said */
-    bool by_data; /* the position reads tokens or chance */
+    int mixes;                                              /* functions of the stage mix; 0: not said */
+    enum { PW_FORMULA_STICK = 1, PW_FORMULA_CONTEXT } scan; /* 0: none; a softmax */
+    int scan_rows;                                          /* CONTEXT: its positions, 0..scan_rows-1 */
+    bool by_data;                                           /* the position reads tokens or chance */
     int n_draws;
     bool normal[PW_EXPR_DRAWS]; /* the draw is standard normal */
 };

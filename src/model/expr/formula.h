@@ -78,6 +78,10 @@ enum pw_code pw_formula_check_turns(struct pw_formula_inputs *in, const struct p
 enum pw_code pw_formula_check_functions(const void *opts, const struct pw_config *cfg, double from,
                                         double step, struct pw_err *err);
 
+/* Fails if a stage reads a variable that it has no value of: formula_variables.c. */
+enum pw_code pw_formula_check_variables(const struct pw_expr *x, const struct pw_config *cfg,
+                                        struct pw_err *err);
+
 /* ---- formula_mix.c: the stage mix */
 /* Returns the number of distances that its bank has. */
 int pw_formula_mix_end(const struct pw_expr *x, const struct pw_config *cfg);
@@ -86,6 +90,11 @@ enum pw_code pw_formula_check_mix(const struct pw_expr *x, struct pw_err *err);
 /* Fails if its bank is too large in this model, or has a value that is not finite. */
 enum pw_code pw_formula_check_bank(struct pw_formula_inputs *in, const void *opts,
                                    const struct pw_config *cfg, struct pw_err *err);
+
+/* ---- formula_scan.c: how heads read their keys */
+enum pw_scan_kind pw_formula_scan(const struct pw_expr *x);
+/* Fails if a formula has such a scan in no model. */
+enum pw_code pw_formula_check_scan(const struct pw_expr *x, struct pw_err *err);
 
 /* Sets *use to the formula in text, shown as `name` (NULL: expr). On failure *at is the offset of the error.
  */
@@ -109,6 +118,7 @@ void pw_formula_score(const void *opts, const struct pw_config *cfg, double from
 void pw_formula_gate(const void *opts, const struct pw_config *cfg, double from, double step,
                      struct pw_score *out);
 int pw_formula_mixes(const void *opts);
+int pw_formula_scan_rows(const void *opts);
 int pw_formula_reach(const void *opts, const struct pw_config *cfg);
 void pw_formula_build(const void *opts, const struct pw_config *cfg, struct pw_pe_tables *t);
 enum pw_code pw_formula_check(const void *opts, const struct pw_config *cfg, struct pw_err *err);

@@ -10,7 +10,8 @@
 _Static_assert((int)PW_EXPR_PARAMS + 2 <= (int)PW_PE_PARAMS, "the learned parameters of a formula");
 
 /* A number has the shape [1] or [n], n the entries along its axis, a table [size] or [n,size]; a weight of a
- * network is a matrix. The projection of a gate or a mix comes last. */
+ * network is a matrix. The projection of a gate or a mix, or the table of contextual positions, comes last.
+ */
 int pw_formula_params(const void *opts, const struct pw_config *cfg, struct pw_pe_param *out)
 {
     const struct pw_expr *x = pw_formula_of(opts)->x;
@@ -33,6 +34,10 @@ int pw_formula_params(const void *opts, const struct pw_config *cfg, struct pw_p
     }
     if (pw_expr_has(x, PW_STAGE_MIX)) {
         out[x->n_params] = pw_pe_mix_param(cfg, x->mixes);
+        return x->n_params + 1;
+    }
+    if (x->scan == PW_FORMULA_CONTEXT) {
+        out[x->n_params] = pw_pe_context_param(cfg, x->scan_rows);
         return x->n_params + 1;
     }
     if (!pw_expr_has(x, PW_STAGE_GATE))
@@ -87,6 +92,8 @@ void pw_formula_fill(const struct pw_pe_pass *x, float *table, const float *para
 void pw_formula_fill_bwd(const struct pw_pe_pass *x, float *d_param, float *d_table, const float *param)
 {
     int layers = x->which == PW_TABLE_ADDED ? 1 : x->cfg->layers;
+    if (x->which == PW_TABLE_BANK && !pw_expr_learns(pw_formula_of(x->use->o.bytes)->x, PW_STAGE_MIX))
+        return; /* without learned parameters there is no gradient, for which expr_bwd has no place */
     for (int l = 0; l < x->layers; l++) {
         struct pw_expr_use use = use_of(x, l);
         x->ops->expr_bwd(x->c, d_param, d_table + (size_t)l * x->floats, param, &use,

@@ -243,6 +243,10 @@ struct pw_formula_twin pw_formula_nearest(const struct pw_pe_use_opts *use, cons
             best = (struct pw_formula_twin){.pe = b.pe, .factor = 1, .learned = true};
         else if (f->pe.uses == PW_PE_MIXES && same_bank(use, &b, cfg))
             best = (struct pw_formula_twin){.pe = b.pe, .factor = 1, .learned = true};
+        else if (f->pe.uses == PW_PE_SCAN && f->pe.scan == b.pe->scan &&
+                 (f->pe.scan != PW_SCAN_CONTEXT ||
+                  use->pe->scan_rows(use->o.bytes) == b.pe->scan_rows(b.o.bytes)))
+            best = (struct pw_formula_twin){.pe = b.pe, .factor = 1};
         else if (b.pe->uses == PW_PE_TERMS && gate < NEAR)
             best = (struct pw_formula_twin){.pe = b.pe, .factor = 1, .error = fmax(gate, 1e-16)};
     }

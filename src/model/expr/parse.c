@@ -152,6 +152,22 @@ static void pairing(struct pw_parser *p, int at)
         pw_parse_fail(p, p->t.at, "pairing is 'half' or 'interleaved'");
 }
 
+/* scan = stick|context(N) */
+static void scan(struct pw_parser *p, int at)
+{
+    if (p->x->scan != 0)
+        pw_parse_fail(p, at, "'scan' is defined twice");
+    else if (pw_parse_take(p, "stick"))
+        p->x->scan = PW_FORMULA_STICK;
+    else if (pw_parse_take(p, "context")) {
+        p->x->scan = PW_FORMULA_CONTEXT;
+        pw_parse_expect(p, "(", "after context");
+        p->x->scan_rows = pw_parse_whole(p, "the number of contextual positions", 2, PW_EXPR_COUNTED);
+        pw_parse_expect(p, ")", "after the number of positions");
+    } else
+        pw_parse_fail(p, p->t.at, "scan is 'stick' or 'context(64)'");
+}
+
 /* mixes = K */
 static void mixes(struct pw_parser *p, int at)
 {
@@ -178,6 +194,11 @@ static void statement(struct pw_parser *p)
     if (length == 7 && memcmp(text, "pairing", 7) == 0) {
         pw_parse_advance(p);
         pairing(p, at);
+        return;
+    }
+    if (length == 4 && memcmp(text, "scan", 4) == 0) {
+        pw_parse_advance(p);
+        scan(p, at);
         return;
     }
     if (length == 5 && memcmp(text, "mixes", 5) == 0) {
@@ -237,13 +258,13 @@ static bool is_one(const struct pw_parser *p)
 
 static void check_used(struct pw_parser *p)
 {
-    bool any = false;
+    bool any = p->x->scan != 0;
     for (int k = 0; k < PW_STAGES; k++)
         any |= p->x->root[k] >= 0;
     if (!any)
         pw_parse_fail(p, p->t.at,
                       "the formula defines nothing: one of position, embed, angle, gain, bias, scale, score, "
-                      "mask, gate, mix%s",
+                      "mask, gate, mix, scan%s",
                       is_one(p) ? "; quotes around a formula protect ';'" : "");
     if (p->x->pairing != 0 && p->x->root[PW_STAGE_ANGLE] < 0 && p->x->root[PW_STAGE_GAIN] < 0)
         pw_parse_fail(p, p->t.at, "nothing uses the pairing: there is no angle and no gain");
@@ -330,7 +351,7 @@ void pw_expr_words(void (*each)(void *arg, const char *word), void *arg)
         snprintf(call, sizeof call, "%s%s", pw_parse_token_word(k), pw_parse_token_calls(k) ? "(" : "");
         each(arg, call);
     }
-    for (int k = 0; k < 8; k++)
+    for (int k = 0; k < 9; k++)
         each(arg, (const char *const[]){"learn(", "slopes()", "list(", "sum(", "mlp(", "option(", "pairing",
-                                        "mixes"}[k]);
+                                        "mixes", "scan"}[k]);
 }

@@ -94,6 +94,21 @@ static void put_stage(struct pw_print *p, enum pw_stage stage, bool *known)
     pw_str_add(p->out, " \\\\\n");
 }
 
+/* How a head reads its keys, from its finished scores s. */
+static void put_scan(const struct pw_expr *x, struct pw_str *out)
+{
+    if (x->scan == PW_FORMULA_STICK)
+        pw_str_add(out, "  \\operatorname{weight}_{h}(i, j) &= \\sigma(s_{i,j}) \\prod_{k=j+1}^{i-1} (1 - "
+                        "\\sigma(s_{i,k})) \\quad \\text{if } j < i \\\\\n"
+                        "  \\operatorname{weight}_{h}(i, i) &= \\prod_{k=0}^{i-1} (1 - \\sigma(s_{i,k})) "
+                        "\\\\\n");
+    if (x->scan == PW_FORMULA_CONTEXT)
+        pw_str_add(out,
+                   "  t_{h}(i, j) &= \\min\\left(%d, \\sum_{k=j}^{i} \\sigma(s_{i,k})\\right) \\\\\n"
+                   "  \\operatorname{score}_{h}(i, j) &= s_{i,j} + q_i \\cdot e_{t_{h}(i, j)} \\\\\n",
+                   x->scan_rows - 1);
+}
+
 static void put_networks(const struct pw_expr *x, struct pw_str *out)
 {
     for (int k = 0; k < x->n; k++)
@@ -136,6 +151,11 @@ static void put_comments(const struct pw_expr_source *src, struct pw_str *out)
             "%% mix: functions m = 0..%d of the distance; a score gets their sum, weighted by a learned "
             "projection of\n%% the query's normed input, which has a weight for each head and m.\n",
             x->mixes - 1);
+    if (x->scan != 0)
+        pw_str_add(out, "%% s: finished scores; %s.\n",
+                   x->scan == PW_FORMULA_STICK
+                       ? "the weights replace those of the softmax"
+                       : "e: a learned table of this layer, linear between its columns");
     pw_str_fini(&text);
     if (strstr(x->text, "slopes") != NULL) {
         pw_str_add(out, "%% slope: ALiBi's slopes (Press et al. 2022):");
@@ -175,6 +195,7 @@ void pw_expr_print_latex(const struct pw_expr_source *src, struct pw_str *out)
     for (int s = 0; s < PW_STAGES; s++)
         if (pw_expr_has(src->x, s))
             put_stage(&p, s, known);
+    put_scan(src->x, out);
     put_networks(src->x, out);
     while (out->len > 0 && strchr("\\\n ", out->s[out->len - 1]) != NULL)
         out->s[--out->len] = '\0'; /* no line break after the last equation */

@@ -121,36 +121,6 @@ static void put_helpers(const struct pw_print *p, struct pw_str *out, bool tenso
                         "            tensors[name] = tensors[name].to(device)\n");
 }
 
-/* The functions by which a file gets what a layer makes of its input, before a pass. */
-static void put_uses(const struct pw_print *p, struct pw_str *out)
-{
-    const struct pw_expr *x = p->x;
-    int H = p->src->cfg->heads, M = x->mixes;
-    if (pw_expr_has(x, PW_STAGE_GATE))
-        pw_str_add(
-            out,
-            "\n\ndef use_gates(g):\n"
-            "    \"\"\"Sets what score_mod adds, from g [batch,length,%d]: x @ weight.T + bias, with "
-            "fgate_proj of "
-            "this layer\n    and x the normed input from which q, k and v come.\"\"\"\n"
-            "    gates = formula_gate(g.to(DTYPE), torch.arange(%d, device=g.device)).expand(g.shape)\n"
-            "    TABLES[\"gates\"] = gates.cumsum(1).mT.contiguous()\n",
-            H, H);
-    if (pw_expr_has(x, PW_STAGE_MIX))
-        pw_str_add(
-            out,
-            "\n\ndef use_mix(r):\n"
-            "    \"\"\"Sets what score_mod adds, from r [batch,length,%d]: x @ weight.T, with r_proj of this "
-            "layer\n    and x the normed input from which q, k and v come.\"\"\"\n"
-            "    m, d = torch.arange(%d)[:, None], torch.arange(min(r.shape[1], %d))\n"
-            "    m, d = m.to(r.device, torch.float64), d.to(r.device, torch.float64)\n"
-            "    bank = formula_mix(m, d).expand(%d, d.shape[0]).to(DTYPE)\n"
-            "    bank = torch.cat([bank, 0 * bank[:, :1]], 1)  # of other distances\n"
-            "    TABLES[\"mix\"] = (r.to(DTYPE).unflatten(-1, (%d, %d)) @ bank).transpose(1, "
-            "2).contiguous()\n",
-            H * M, M, pw_formula_mix_end(x, p->src->cfg), M, H, M);
-}
-
 static void put_score_mod(const struct pw_print *p, struct pw_str *out, bool table)
 {
     const struct pw_expr *x = p->x;
@@ -172,7 +142,7 @@ static void put_score_mod(const struct pw_print *p, struct pw_str *out, bool tab
                    "\n\n# FlexAttention can't trace the formula's sum, so score_mod reads a table of %d "
                    "positions.\nTABLES[\"bias\"] = bias_table(%d).contiguous()\n",
                    P, P);
-    put_uses(p, out);
+    pw_torch_uses(p, out);
     pw_str_add(out, "\n\ndef score_mod(score, b, h, q_idx, kv_idx):\n    s = score\n");
     if (t->temperature != 1)
         pw_str_add(out, "    s = s / %.9g\n", (double)t->temperature);
@@ -290,7 +260,10 @@ static void put_head(const struct pw_print *p, struct pw_str *out)
     pw_str_add(out,
                "\n\nThe model has %d layers, %d heads of width %d and context %d; L is %d, and l is %d.\n",
                c->layers, c->heads, c->head_width, c->context, p->src->trained, p->src->layer);
-    if (changes_scores(p->src) || pw_expr_has(p->x, PW_STAGE_MASK))
+    if (p->x->scan != 0)
+        pw_str_add(out, "\n    out, weights = attention(q, k, v%s)\n",
+                   p->x->scan == PW_FORMULA_CONTEXT ? ", pos_emb" : "");
+    else if (changes_scores(p->src) || pw_expr_has(p->x, PW_STAGE_MASK))
         pw_str_add(out,
                    "\n    block_mask = create_block_mask(mask_mod, None, %d, T, T)\n"
                    "    flex_attention(q, k, v,%s block_mask=block_mask, scale=SCALE)\n",
@@ -315,6 +288,8 @@ static void put_head(const struct pw_print *p, struct pw_str *out)
                "\nDTYPE = torch.float32  # of scores; torch.float64: every digit of pewter's numbers\n"
                "SCALE = %.9g  # of products of query and key\n",
                c->scale ? 1 / sqrt((double)c->head_width) : 1.0);
+    if (p->x->scan != 0 && p->src->tune.temperature != 1)
+        pw_str_add(out, "TEMPERATURE = %.9g\n", (double)p->src->tune.temperature);
     pw_str_fini(&text);
 }
 
@@ -399,10 +374,14 @@ enum pw_code pw_expr_print_torch(const struct pw_expr_source *src, struct pw_str
         put_helpers(&p, out, tensors);
         pw_str_add(out, "%s", pw_str_text(&body));
         put_rows(&p, out);
-        if (changes_scores(src))
-            put_score_mod(&p, out, table);
-        put_mask_mod(&p, out);
-        put_check(&p, out);
+        if (src->x->scan != 0) {
+            pw_torch_attention(&p, out);
+        } else {
+            if (changes_scores(src))
+                put_score_mod(&p, out, table);
+            put_mask_mod(&p, out);
+            put_check(&p, out);
+        }
     }
     pw_print_fini(&p);
     pw_str_fini(&p.tables);
