@@ -121,7 +121,8 @@ static void test_refused(void **state)
         {"pe expr \"a = learn(1) per channel, layer; embed = a\"",
          "expr: embed: 'a' has a value per layer: embeddings are added once, before layer 0"},
         {"pe expr \"a = learn(1) per head, pair; bias = a\"",
-         "expr: column 24: 'per head', 'per channel' or 'per pair', 'per layer', or two as in 'per head, "
+         "expr: column 24: 'per head', 'per channel', 'per pair' or 'per mix', 'per layer', or two as in "
+         "'per head, "
          "layer'"},
         {"pe expr \"bias = key\"",
          "expr: column 8: 'key' is 1 for a rotated key: only 'angle' and 'gain' can read it"},
