@@ -189,8 +189,8 @@ struct pw_pe {
 
     /* ROTATION whose rows depend on the length l of the sequence, with those of GAIN. Writes first
      * [context+1]: a sequence of l tokens reads rows first[l]..first[l]+l-1; first[1] is 0. Returns the
-     * number of rows. Not with computed tables, a dense bias, or scores that read positions. NULL: the row is
-     * the position. */
+     * number of rows. Not with computed tables but a bank, a dense bias, or scores that read positions. NULL:
+     * the row is the position. */
     int (*rows_by_length)(const void *opts, const struct pw_config *cfg, int *first);
 
     /* Fills the fixed tables; NULL: there are none. */

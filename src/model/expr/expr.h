@@ -45,7 +45,8 @@
  * head has as many weights r = W x of the layer's normed input x, with a learned W. A score gets the sum over
  * m of r_m of the query's token times mix at d, for d from 0 on; `scale` multiplies it, too. So mix = P[d],
  * with a learned table P for each m and layer, is the bias of inkling. If the stage is `d < K ? e : 0` with a
- * number K, the bank has K distances, otherwise as many as the context. There is no `gate` beside it.
+ * number K, the bank has K distances, otherwise as many as the context. Beside it are no `gate` and
+ * no learned `scale`.
  *
  * `scan` chooses how a head reads its keys. `stick` has stick-breaking weights in place of the softmax
  * (Tan et al. 2024): from the query back, each key takes the share sigmoid(s) of what later keys leave, with

@@ -65,6 +65,12 @@ static int variable_node(struct flattener *f, const struct pw_node *node)
     }
 }
 
+/* The condition of a refusal; a bank is always computed. */
+static const char *because(const struct flattener *f)
+{
+    return f->which == PW_TABLE_BANK ? "" : "with learned parameters ";
+}
+
 static void flatten_range(struct flattener *f, int to, int loop);
 
 static int sum_node(struct flattener *f, const struct pw_node *node, int k)
@@ -75,10 +81,9 @@ static int sum_node(struct flattener *f, const struct pw_node *node, int k)
     int sum = -1;
     if (from->op != PW_NODE_NUMBER || to->op != PW_NODE_NUMBER) {
         if (f->code == PW_OK)
-            f->code = pw_fail(f->err, PW_EUSER,
-                              "expr: %s: with learned parameters the ends of a sum are numbers, as in "
-                              "sum(k=1..8, ...)",
-                              f->stage);
+            f->code =
+                pw_fail(f->err, PW_EUSER, "expr: %s: %sthe ends of a sum are numbers, as in sum(k=1..8, ...)",
+                        f->stage, because(f));
         return 0;
     }
     for (double c = first; c <= last && f->code == PW_OK; c++) {
@@ -101,8 +106,8 @@ static int flat_node(struct flattener *f, int k)
 {
     struct pw_node node = f->x->node[k];
     if (node.op == PW_NODE_DATA && f->code == PW_OK)
-        f->code = pw_fail(f->err, PW_EUSER,
-                          "expr: %s: with learned parameters it can't read the numbers of a file", f->stage);
+        f->code = pw_fail(f->err, PW_EUSER, "expr: %s: %sit can't read the numbers of a file", f->stage,
+                          because(f));
     if (node.op == PW_NODE_SUM)
         return sum_node(f, &node, k);
     for (int i = 0; i < 3; i++)

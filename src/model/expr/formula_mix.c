@@ -79,6 +79,9 @@ enum pw_code pw_formula_check_mix(const struct pw_expr *x, struct pw_err *err)
                        x->mixes);
     if (pw_expr_has(x, PW_STAGE_GATE))
         return pw_fail(err, PW_EUSER, "mix: not beside a gate: a layer has one projection of its input");
+    if (pw_expr_learns(x, PW_STAGE_SCALE)) /* turn_bwd of kernels/backend.h adds what q.k has alone */
+        return pw_fail(err, PW_EUSER,
+                       "mix: not beside a scale with learned parameters: its gradient would lack the mix");
     return PW_OK;
 }
 
