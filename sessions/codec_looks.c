@@ -116,7 +116,7 @@ static const struct pw_field table_param[] = {
     RANGE(4, size, 1, FAR),
     RANGE(5, part, 0, PW_TABLE_PARTS - 1),
     RANGE(6, entry, -1, PW_TABLE_ENTRIES - 1),
-    RANGE(7, along, 0, PW_ALONG_PAIRS),
+    RANGE(7, along, 0, PW_ALONG_MIXES),
 };
 #undef S
 static const struct pw_message param_message = {.fields = table_param, .n = N(table_param)};

@@ -183,9 +183,9 @@ struct pw_table_param {
     int size;          /* entries of a part; 1: a number */
     int part;          /* its first part, an index of `learned` */
     int entry;         /* its first entry, an index of `entries`; -1: a number, or too many to be emitted */
-    int along;         /* its parts have entries of each channel or pair, enum pw_param_along */
+    int along; /* its parts have entries of each channel, pair or function of a mix, enum pw_param_along */
 };
-enum pw_param_along { PW_ALONG_NOTHING, PW_ALONG_CHANNELS, PW_ALONG_PAIRS };
+enum pw_param_along { PW_ALONG_NOTHING, PW_ALONG_CHANNELS, PW_ALONG_PAIRS, PW_ALONG_MIXES };
 
 #define PW_TABLE_QUERIES 12   /* most queries whose bias an event holds */
 #define PW_TABLE_PARAMS  24   /* most parameters of a formula */

@@ -50,7 +50,10 @@ static void params(cJSON *o, const struct pw_ev_table *t)
         pw_json_str(one, "name", p->name);
         pw_json_ints(one, "shape", (int[]){p->layers, p->heads, p->size}, 3);
         if (p->along != PW_ALONG_NOTHING)
-            pw_json_str(one, "along", p->along == PW_ALONG_CHANNELS ? "channels" : "pairs");
+            pw_json_str(one, "along",
+                        p->along == PW_ALONG_CHANNELS ? "channels"
+                        : p->along == PW_ALONG_PAIRS  ? "pairs"
+                                                      : "mixes");
         values(one, p->size > 1 ? "rms" : "value", t->learned + p->part, parts);
         values(one, "grad", t->learned_grads != NULL ? t->learned_grads + p->part : NULL, parts);
         if (p->size == 1)

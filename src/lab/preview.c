@@ -72,7 +72,7 @@ static const struct pw_arm_view *arm_of(const struct place *p, const struct pw_s
 
 /* ---- the curve */
 
-static const char *describe_curve(enum pw_formula_curve kind, bool learns)
+static const char *describe_curve(enum pw_formula_curve kind, bool learns, bool mixes)
 {
     switch (kind) {
     case PW_CURVE_BIAS: return learns ? "bias (initial values)" : "bias";
@@ -80,7 +80,7 @@ static const char *describe_curve(enum pw_formula_curve kind, bool learns)
     case PW_CURVE_ADDED: return "cosine of the added rows";
     case PW_CURVE_NONE: break;
     }
-    return "no stage that acts by distance";
+    return mixes ? "no curve: each token mixes its own" : "no stage that acts by distance";
 }
 
 static void draw_curve(struct pw_preview *p, const struct pw_expr *x, const struct pw_arm_view *arm)
@@ -108,7 +108,8 @@ static void draw_curve(struct pw_preview *p, const struct pw_expr *x, const stru
     if (p->refused)
         pw_text_copy(p->why, sizeof p->why, err.msg);
     enum pw_formula_curve kind = pw_expr_curve(x, &cfg, length, p->curve.kernel);
-    snprintf(p->shows, sizeof p->shows, "%s%s%s", describe_curve(kind, pw_expr_learns(x, PW_STAGE_BIAS)),
+    snprintf(p->shows, sizeof p->shows, "%s%s%s",
+             describe_curve(kind, pw_expr_learns(x, PW_STAGE_BIAS), pw_expr_has(x, PW_STAGE_MIX)),
              pw_expr_by_data(x) ? "; " : "", pw_expr_by_data(x) ? pw_expr_positions(x) : "");
     for (size_t i = 0; i < n && p->why[0] == '\0'; i++)
         if (!isfinite(p->curve.kernel[i]) && !pw_expr_has(x, PW_STAGE_MASK))

@@ -48,6 +48,8 @@ static size_t table_floats(const struct pw_model *m)
         sum += biases * 2 * P * (m->cfg.heads + 1);
     if (pe->uses & PW_PE_DENSE)
         sum += biases * P * P * m->cfg.heads;
+    if (pw_table_learned(m, PW_TABLE_BANK))
+        sum += (pe->by_layer & PW_PE_MIXES ? L : 1) * pw_bank_floats(m);
     if (pw_pe_gains(&m->pe))
         sum += gains * rows * (size_t)(pe->head_gains ? m->cfg.heads : 1);
     return sum;
@@ -82,7 +84,7 @@ static size_t beside(const struct pw_model *m, int batch, int T)
                                pe->uses & PW_PE_DENSE && pw_table_learned(m, PW_TABLE_BIAS) ? T : m->tables.P,
                            .dense = pe->uses & PW_PE_DENSE,
                            .keys = pe->uses & PW_PE_KEYS ? &something : NULL,
-                           .reach = pe->uses & PW_PE_KEYS ? pe->reach(m->pe.o.bytes) : 0,
+                           .reach = pe->uses & PW_PE_KEYS ? pe->reach(m->pe.o.bytes, cfg) : 0,
                            .terms = pe->uses & PW_PE_TERMS ? &something : NULL,
                            .made = pe->uses & (PW_PE_SLOPES | PW_PE_POLAR) ? &made : NULL,
                            .mix = pe->uses & PW_PE_MIXES ? &mix : NULL,
@@ -92,7 +94,7 @@ static size_t beside(const struct pw_model *m, int batch, int T)
         attn.scan.n = pe->scan_rows(m->pe.o.bytes);
     if (attn.mix != NULL) {
         mix.mixes = pe->mixes(m->pe.o.bytes);
-        mix.reach = pe->reach(m->pe.o.bytes);
+        mix.reach = pe->reach(m->pe.o.bytes, cfg);
     }
     struct pw_seqs seqs = {.n = rows / T + rows / 4 / T + 1, .rows = rows + rows / 4, .longest = T + T / 4};
 

@@ -27,13 +27,18 @@ static size_t pack_floats(const struct pw_model *m)
     return pw_packs_place_both(m->ops, &one, 1, NULL);
 }
 
-/* Floats a layer of the second parameter: the projection's bias, or the bank. The weight is in m->gates. */
-static size_t second_floats(const struct pw_model *m)
+size_t pw_bank_floats(const struct pw_model *m)
 {
     const struct pw_pe *pe = m->pe.pe;
 
-    return !has_mix(m) ? (size_t)m->cfg.heads
-                       : (size_t)pe->mixes(m->pe.o.bytes) * (size_t)pe->reach(m->pe.o.bytes);
+    return (size_t)pe->mixes(m->pe.o.bytes) * (size_t)pe->reach(m->pe.o.bytes, &m->cfg);
+}
+
+/* Floats a layer of the second parameter: the projection's bias, or the bank if it is not computed. The
+ * weight is in m->gates. */
+static size_t second_floats(const struct pw_model *m)
+{
+    return !has_mix(m) ? (size_t)m->cfg.heads : pw_table_learned(m, PW_TABLE_BANK) ? 0 : pw_bank_floats(m);
 }
 
 /* Offset of layer l's part of the second parameter, which is the encoding's last. */
@@ -63,9 +68,13 @@ static const struct pw_score *function_of(const struct pw_model *m, int l)
 /* The mix of layer l, with weights [R,H,M]. */
 static struct pw_mix mix_of(const struct pw_model *m, int l, const float *weights)
 {
-    int M = m->pe.pe->mixes(m->pe.o.bytes), reach = m->pe.pe->reach(m->pe.o.bytes);
+    bool computed = pw_table_learned(m, PW_TABLE_BANK);
 
-    return (struct pw_mix){.weights = weights, .bank = m->p + second_at(m, l), .mixes = M, .reach = reach};
+    return (struct pw_mix){.weights = weights,
+                           .bank = computed ? m->tables.bank + (size_t)l * m->tables.bank_layer
+                                            : m->p + second_at(m, l),
+                           .mixes = m->pe.pe->mixes(m->pe.o.bytes),
+                           .reach = m->pe.pe->reach(m->pe.o.bytes, &m->cfg)};
 }
 
 enum pw_code pw_gates_init(struct pw_model *m, struct pw_err *err)
@@ -142,7 +151,8 @@ void pw_gates_attend(struct pw_model *m, struct pw_work *w, const struct pw_slot
         return;
     *mix = mix_of(m, l, a->gate);
     mix->d_weights = w->d_gate;
-    mix->d_bank = to->grad + (mix->bank - m->p);
+    mix->d_bank = to->table[PW_TABLE_BANK] != NULL ? to->table[PW_TABLE_BANK] + (size_t)l * pw_bank_floats(m)
+                                                   : to->grad + (mix->bank - m->p);
     attn->mix = mix;
 }
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "kernels/expr_code.h"
-#include "model/model_int.h"
+#include "model/reads.h"
 
 bool pw_table_learned(const struct pw_model *m, enum pw_pe_table which)
 {
@@ -23,6 +23,7 @@ size_t pw_table_floats(const struct pw_model *m, enum pw_pe_table which, int pos
     case PW_TABLE_BIAS: return (size_t)m->cfg.heads * pw_bias_of_head(m, positions);
     case PW_TABLE_GAIN: return (size_t)m->cfg.heads * P;
     case PW_TABLE_ADDED: return (size_t)m->cfg.width * P;
+    case PW_TABLE_BANK: return pw_bank_floats(m);
     default: return (size_t)m->pe.pe->pairs(m->pe.o.bytes, &m->cfg) * P;
     }
 }
@@ -47,18 +48,22 @@ static float *table_of(const struct pw_model *m, enum pw_pe_table which)
     case PW_TABLE_GAIN: return t->gain;
     case PW_TABLE_COSINE: return t->cosine;
     case PW_TABLE_SINE: return t->sine;
+    case PW_TABLE_BANK: return t->bank;
     default: return t->fixed[0];
     }
 }
 
+/* A bank has the distances of its own reach. */
 static struct pw_pe_pass pass_of(const struct pw_model *m, struct pw_ctx *c, enum pw_pe_table which,
                                  int positions)
 {
+    bool bank = which == PW_TABLE_BANK;
+
     return (struct pw_pe_pass){.use = &m->pe,
                                .cfg = &m->cfg,
                                .ops = m->ops,
                                .c = c,
-                               .P = positions,
+                               .P = bank ? m->pe.pe->reach(m->pe.o.bytes, &m->cfg) : positions,
                                .which = which,
                                .layers = layers_of(m, which),
                                .floats = pw_table_floats(m, which, positions),
@@ -188,7 +193,7 @@ void pw_tables_fetch(struct pw_model *m, struct pw_pe_tables *t)
 {
     pw_model_refresh(m, t->P);
     for (int k = 0; k < PW_PE_TABLES; k++)
-        if (pw_table_learned(m, (enum pw_pe_table)k))
+        if (pw_table_learned(m, (enum pw_pe_table)k) && k != PW_TABLE_BANK)
             fetch(m, (enum pw_pe_table)k, t);
     m->ops->sync(m->be, NULL);
 }

@@ -118,6 +118,8 @@ struct pw_tables {
     float *bias;                      /* [H,2P-1]; or dense: [H,laid,laid] */
     size_t bias_layer;                /* floats from a layer's bias to the next; 0: shared */
     int laid;                         /* dense: positions that the bias is laid out for; otherwise P */
+    float *bank;                      /* [M,reach] of a mix, if the encoding computes it; NULL */
+    size_t bank_layer;                /* floats from a layer's bank to the next; 0: shared */
     const float *keys;                /* [L,key_rows,D], part of the parameters */
     int key_rows, reach;
     int *index;             /* [2P-1], bias of gathered entries only: row of pe.bias for P-1 + distance */
@@ -365,8 +367,8 @@ int pw_tables_room(const struct pw_model *m, int P);
 void pw_tables_fini(struct pw_model *m);
 
 /* ---- learned.c */
-/* Does the table depend on learned parameters that the encoding gathers or computes? Rows and keys that are
- * parameters themselves don't count. */
+/* Does the backend gather or compute the table from learned parameters? Rows and keys that are parameters
+ * themselves don't count. A bank that the encoding computes counts even if nothing in it is learned. */
 bool pw_table_learned(const struct pw_model *m, enum pw_pe_table which);
 /* Returns the floats of a layer's part of a learned table for so many positions. */
 size_t pw_table_floats(const struct pw_model *m, enum pw_pe_table which, int positions);

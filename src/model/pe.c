@@ -81,11 +81,9 @@ bool pw_pe_learns(const struct pw_pe *pe)
 
 unsigned pw_pe_use_of(enum pw_pe_table which)
 {
-    static const unsigned uses[PW_PE_TABLES] = {[PW_TABLE_BIAS] = PW_PE_BIASES,
-                                                [PW_TABLE_GAIN] = PW_PE_GAIN,
-                                                [PW_TABLE_COSINE] = PW_PE_ROTATION,
-                                                [PW_TABLE_SINE] = PW_PE_ROTATION,
-                                                [PW_TABLE_ADDED] = PW_PE_ADDED};
+    static const unsigned uses[PW_PE_TABLES] = {
+        [PW_TABLE_BIAS] = PW_PE_BIASES,   [PW_TABLE_GAIN] = PW_PE_GAIN,   [PW_TABLE_COSINE] = PW_PE_ROTATION,
+        [PW_TABLE_SINE] = PW_PE_ROTATION, [PW_TABLE_ADDED] = PW_PE_ADDED, [PW_TABLE_BANK] = PW_PE_MIXES};
     return uses[which];
 }
 

@@ -60,6 +60,7 @@ enum pw_pe_table {
     PW_TABLE_COSINE, /* [P,pairs] */
     PW_TABLE_SINE,   /* [P,pairs] */
     PW_TABLE_ADDED,  /* [P,C] rows added to the embeddings */
+    PW_TABLE_BANK,   /* [M,reach] bank of a mix, for any P; pw_pe_tables has no copy */
     PW_PE_TABLES
 };
 
@@ -188,8 +189,8 @@ struct pw_pe {
 
     /* ROTATION whose rows depend on the length l of the sequence, with those of GAIN. Writes first
      * [context+1]: a sequence of l tokens reads rows first[l]..first[l]+l-1; first[1] is 0. Returns the
-     * number of rows. Not with computed tables, a dense bias, or scores that read positions. NULL: the row is
-     * the position. */
+     * number of rows. Not with computed tables but a bank, a dense bias, or scores that read positions. NULL:
+     * the row is the position. */
     int (*rows_by_length)(const void *opts, const struct pw_config *cfg, int *first);
 
     /* Fills the fixed tables; NULL: there are none. */
@@ -210,7 +211,7 @@ struct pw_pe {
     int (*param_rows)(const void *opts, const struct pw_config *cfg);
     float init_std;
     int (*index)(const void *opts, const struct pw_config *cfg, int distance);
-    int (*reach)(const void *opts);
+    int (*reach)(const void *opts, const struct pw_config *cfg);
 
     /* Alternatively, tables computed from parameters by arithmetic of the encoding's own: those of the uses
      * in `computed`; both of ROTATION together. params lists the parameters and returns their number. fill
@@ -231,15 +232,17 @@ struct pw_pe {
                  struct pw_score *out);
     /* MIXES: the number M of functions of the distance in the bank, which has `reach` distances. The only two
      * parameters of params are the weight [L,H*M,C] of a projection of each layer's normed input, which makes
-     * the query's weights, and the bank [L,M,reach]. */
+     * the query's weights, and the bank [L,M,reach]. With MIXES in `computed` fill makes the bank, and the
+     * weight is the last parameter. */
     int (*mixes)(const void *opts);
     /* GAIN: do these options have a gain that is not 1? NULL: yes. */
     bool (*gains)(const void *opts);
     /* SLOPES: which parts have slopes. params has [L,H] omega, and then for each part, queries first, the
      * directions [L,H,D]. */
     void (*slopes)(const void *opts, bool *query, bool *key);
-    /* SCAN and VOTES: its kind. Not with other uses that act on scores. CONTEXT: scan_rows returns n of
-     * struct pw_scan, and the only parameter of params is the table [L,D,n]. */
+    /* SCAN and VOTES: its kind. Not with other uses that act on scores, but GAIN and, with STICK, ROTATION.
+     * CONTEXT: scan_rows returns n of struct pw_scan, and the last parameter of params is the table [L,D,n].
+     */
     enum pw_scan_kind scan;
     int (*scan_rows)(const void *opts);
     /* WALK: how its rows are made. params has in this order, each once for each layer: [rank,C] and
@@ -255,6 +258,10 @@ struct pw_pe {
 /* Writes the two parameters of a projection for TERMS (params): names and first values of fox, biases `open`.
  */
 void pw_pe_gate_params(struct pw_pe_param out[2], const struct pw_config *cfg, float open);
+/* The table of n contextual positions: name and first values of cope. */
+struct pw_pe_param pw_pe_context_param(const struct pw_config *cfg, int n);
+/* The parameter of a projection for M MIXES: name and first values of inkling. */
+struct pw_pe_param pw_pe_mix_param(const struct pw_config *cfg, int M);
 
 extern const struct pw_pe *const pw_pes[]; /* NULL-terminated */
 /* Checks an encoding's options against each other and against the model (check, needs_mask). */
@@ -338,12 +345,12 @@ void pw_pe_print(const struct pw_pe_use_opts *use, struct pw_str *out);
 int pw_pe_trained(const struct pw_pe_use_opts *use);
 
 /* A learned parameter of a formula: layers x heads copies (1: all share it) of `size` numbers, one after the
- * other in the model's parameters, those of a layer together. A copy may have numbers of each channel or each
- * pair, one channel or pair after the other. */
+ * other in the model's parameters, those of a layer together. A copy may have numbers of each channel, pair
+ * or function of a mix, one after the other. */
 struct pw_pe_formula_param {
     const char *name;
     int layers, heads, size;
-    bool channels, pairs;
+    bool channels, pairs, mixes; /* at most one is true */
 };
 /* Lists the learned parameters of a formula in the order of the model's parameters; returns their number, 0
  * if the encoding is no formula. */

@@ -15,7 +15,7 @@ static inline struct pw_scan pw_scan_of(const struct pw_model *m, int l, const s
         s.lost = cache->lost + (size_t)l * pw_lost_at(cache->lost_rows);
     if (s.kind == PW_SCAN_CONTEXT) {
         s.n = m->pe.pe->scan_rows(m->pe.o.bytes);
-        s.rows = m->p + m->lay.pe + (size_t)l * (size_t)m->cfg.head_width * (size_t)s.n;
+        s.rows = m->p + m->lay.size - (size_t)(m->cfg.layers - l) * (size_t)m->cfg.head_width * (size_t)s.n;
     }
     return s;
 }
@@ -28,6 +28,8 @@ static inline bool pw_has_terms(const struct pw_model *m)
 }
 /* Numbers that the projection makes of a row: one for each head, or its weights of a mix; 0: none. */
 int pw_gate_columns(const struct pw_model *m);
+/* Floats of a layer's bank of a mix. */
+size_t pw_bank_floats(const struct pw_model *m);
 /* Allocates the packs of the projections; the fini frees them. bytes: how much they take. */
 enum pw_code pw_gates_init(struct pw_model *m, struct pw_err *err);
 void pw_gates_fini(struct pw_model *m);

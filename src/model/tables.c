@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "kernels/score.h"
-#include "model/model_int.h"
+#include "model/reads.h"
 
 _Static_assert(sizeof((struct pw_added *)0)->table / sizeof(float *) == PW_PE_ADDS, "what an encoding adds");
 
@@ -91,7 +91,7 @@ static enum pw_code build(const struct pw_model *m, int P, const int *first, str
         t->gain = calloc(gains, sizeof(float));
     if (pe->uses & PW_PE_KEYS) {
         t->key_rows = pe->param_rows(m->pe.o.bytes, &m->cfg);
-        t->reach = pe->reach(m->pe.o.bytes);
+        t->reach = pe->reach(m->pe.o.bytes, &m->cfg);
         t->keys = calloc(m->lay.size - m->lay.core, sizeof(float));
     }
     if (!added || (pe->uses & PW_PE_ROTATION && (t->cosine == NULL || t->sine == NULL)) ||
@@ -244,6 +244,11 @@ static bool send_all(struct pw_model *m, const struct pw_pe_tables *host)
                  layers_of(m, PW_PE_BIASES) * pw_bias_of_head(m, host->P) * m->cfg.heads * sizeof(float));
     if (pe->uses & PW_PE_BIAS && pe->index != NULL)
         t->index = make_index(m, host->P);
+    if (pw_table_learned(m, PW_TABLE_BANK)) {
+        t->bank_layer = pe->by_layer & PW_PE_MIXES ? pw_bank_floats(m) : 0;
+        t->bank = send(m, NULL, layers_of(m, PW_PE_MIXES) * pw_bank_floats(m) * sizeof(float));
+        added = added && t->bank != NULL;
+    }
     if (pe->uses & PW_PE_KEYS) {
         t->keys = m->p + m->lay.pe;
         t->key_rows = host->key_rows;
@@ -323,6 +328,7 @@ void pw_tables_fini(struct pw_model *m)
     m->ops->free(m->be, m->tables.polar_sine);
     m->ops->free(m->be, m->tables.bias);
     m->ops->free(m->be, m->tables.gain);
+    m->ops->free(m->be, m->tables.bank);
     m->ops->free(m->be, m->tables.index);
     m->ops->free(m->be, m->tables.score);
     m->ops->free(m->be, m->tables.gate);

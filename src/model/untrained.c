@@ -16,7 +16,7 @@ static int entry_of(const struct pw_model *m, int n)
     if ((pe->uses & PW_PE_BIAS) != 0)
         return pe->index(use->o.bytes, cfg, pw_pe_stretched(use, n));
     if ((pe->uses & PW_PE_KEYS) != 0) {
-        int reach = pe->reach(use->o.bytes);
+        int reach = pe->reach(use->o.bytes, cfg);
         return n < reach ? n : reach;
     }
     if ((pe->uses & PW_PE_ADDED) != 0 && pw_pe_adds(pe) == 1 && pe->by[0] == PW_PE_BY_POSITION)

@@ -28,9 +28,10 @@ void pw_param_part_text(const struct pw_table_param *p, int part, char text[32])
 
 void pw_param_scope_text(const struct pw_table_param *p, struct pw_str *out)
 {
+    static const char *const axes[] = {"", "channel", "pair", "mix"}; /* by enum pw_param_along */
+
     if (p->along != PW_ALONG_NOTHING) {
-        pw_str_add(out, "per %s%s, %d numbers", p->along == PW_ALONG_CHANNELS ? "channel" : "pair",
-                   p->layers > 1 ? ", layer" : "", p->size);
+        pw_str_add(out, "per %s%s, %d numbers", axes[p->along], p->layers > 1 ? ", layer" : "", p->size);
         return;
     }
     pw_str_add(out, p->heads > 1 && p->layers > 1 ? "per head, layer"

@@ -95,7 +95,7 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
         t.pairing = use.pe->pairing(use.o.bytes);
     }
     if (code == PW_OK && use.pe->reach != NULL)
-        t.reach = use.pe->reach(use.o.bytes);
+        t.reach = use.pe->reach(use.o.bytes, &cfg);
     for (int l = PW_AWARE_FROM; code == PW_OK && l <= PW_AWARE_TO; l++)
         code = pw_model_tables(model, l, &t.at[l - PW_AWARE_FROM], err);
     if (code == PW_OK) {

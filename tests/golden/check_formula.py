@@ -64,6 +64,12 @@ FORMULAS = [
     "angle = (i + key) / n * (p + 1); gain = n > 9 ? 1.5 : 1; bias = -0.1 * d",
     "gate = -softplus(-g) * (h + 1); bias = -0.1 * d; mask = d < 9 || j < 2",
     "gate = l == 1 ? -exp(g) : 0.3 * sin(g); angle = i * 100 ** (-2 * p / D)",
+    "mixes = 4; P = learn(normal(0.5), 12) per mix, layer; mix = d < 12 ? P[d] : 0",
+    "mixes = 3; P = learn(normal(0.5), 7) per mix; a = learn(0.3) per mix, layer; mix = P(log2(1 + d)) + a * m; "
+    "scale = 1 + 0.1 * h; score = 9 * tanh(s / 9)",
+    "mixes = 2; mix = exp(-d / 2 ** m) * (l + 1); angle = i * 100 ** (-2 * p / D) temperature=1.5 logn=4",
+    "scan = stick; angle = i * 100 ** (-2 * p / D); scale = 1 + 0.1 * h temperature=1.5",
+    "scan = context(5); embed = sin(i * (c + 1)); scale = 1 + 0.1 * h logn=4",
     "bias = -0.3 * d stretch=0.5",
     "bias = -0.01 * i * d stretch=0.5 offset=3",
     "bias = -0.3 * d gain=2 temperature=1.5 logn=4",
@@ -93,8 +99,15 @@ def rms_norm(x, gain):
     return x / torch.sqrt((x * x).mean(-1, keepdim=True) + 1e-6) * gain
 
 
+def after(w, p, x, z):
+    """A block behind its heads' output z [H,T,D]."""
+    x = x + z.transpose(0, 1).flatten(1) @ w[p + "attn.o.weight"].T
+    up = torch.relu(rms_norm(x, w[p + "norm2.weight"]) @ w[p + "mlp.up.weight"].T)
+    return x + up @ w[p + "mlp.down.weight"].T
+
+
 def forward(w, config, codes, tokens):
-    """Scores [L,H,T,T], -inf where hidden, probabilities, and logits [T,V]. codes: the exported file of each layer."""
+    """Scores [L,H,T,T], -inf where hidden (None: the file has its own attention), probabilities, and logits [T,V]. codes: the exported file of each layer."""
     T, H, D = len(tokens), config["heads"], config["head_width"]
     h, n = torch.arange(H)[:, None, None], torch.arange(T)
     x, scores, probs, flex = w["embed.weight"][tokens], [], [], 0.0
@@ -107,9 +120,17 @@ def forward(w, config, codes, tokens):
         if "cos_sin" in code:
             keys = "key" in code["cos_sin"].__code__.co_varnames
             q, k = [code["rotate"](t, *code["cos_sin"](T, *[key] * keys)) for key, t in enumerate((q, k))]
+        if "attention" in code:
+            table = [w["pe.pos_emb"][layer]] if "pe.pos_emb" in w else []
+            z, weights = code["attention"](q, k, v, *table)
+            probs.append(weights)
+            x = after(w, p, x, z)
+            continue
         s = q @ k.mT * code["SCALE"]
         if "use_gates" in code:
             code["use_gates"]((normed @ w["pe.fgate_proj.weight"][layer].T + w["pe.fgate_proj.bias"][layer])[None])
+        if "use_mix" in code:
+            code["use_mix"]((normed @ w["pe.r_proj.weight"][layer].T)[None])
         if "score_mod" in code:
             s = code["score_mod"](s, 0, h, n[:, None], n)
         s = s.masked_fill(~code["mask_mod"](0, h, n[:, None], n), -torch.inf)
@@ -121,12 +142,10 @@ def forward(w, config, codes, tokens):
             again = flex_attention(q[None], k[None], v[None], score_mod=code.get("score_mod"), block_mask=mask,
                                    scale=code["SCALE"])
             flex = max(flex, (again[0] - z).abs().max().item())
-        x = x + z.transpose(0, 1).reshape(T, H * D) @ w[p + "attn.o.weight"].T
-        up = torch.relu(rms_norm(x, w[p + "norm2.weight"]) @ w[p + "mlp.up.weight"].T)
-        x = x + up @ w[p + "mlp.down.weight"].T
+        x = after(w, p, x, z)
     head = w["embed.weight" if config["tied"] else "head.weight"]
     logits = config["logit_scale"] * rms_norm(x, w["norm.weight"]) @ head.T
-    return torch.stack(scores), torch.stack(probs), logits, flex
+    return torch.stack(scores) if scores else None, torch.stack(probs), logits, flex
 
 
 def difference(a, b):
@@ -161,7 +180,7 @@ def check(pewter, folder, text):
         warnings.simplefilter("ignore")  # FlexAttention wants to be compiled
         scores, probs, logits, flex = forward(w, config, codes, torch.tensor(seen["tokens"]).long())
     errors = {
-        "scores": difference(scores.numpy(), seen["score"]),
+        "scores": difference(scores.numpy(), seen["score"]) if scores is not None else 0,
         "probs": difference(probs.numpy(), seen["probs"]),
         "logits": difference(logits.numpy(), seen["logits"]),
         "FlexAttention": flex,

@@ -102,7 +102,7 @@ static void test_refused(void **state)
     } cases[] = {
         {"pe expr",
          "expr: column 1: the formula defines nothing: one of position, embed, angle, gain, bias, scale, "
-         "score, mask, gate"},
+         "score, mask, gate, mix, scan"},
         {"pe expr \"bias = lgo(d)\"", "expr: column 8: nothing has the name 'lgo'; did you mean 'log'?"},
         {"pe expr \"bias = 1 / d\"", "expr: bias is not finite at d=0, head 0"},
         {"pe expr \"bias = d == 7 ? log(-1) : 0\"", "expr: bias is not finite at d=7, head 0"},
@@ -121,7 +121,8 @@ static void test_refused(void **state)
         {"pe expr \"a = learn(1) per channel, layer; embed = a\"",
          "expr: embed: 'a' has a value per layer: embeddings are added once, before layer 0"},
         {"pe expr \"a = learn(1) per head, pair; bias = a\"",
-         "expr: column 24: 'per head', 'per channel' or 'per pair', 'per layer', or two as in 'per head, "
+         "expr: column 24: 'per head', 'per channel', 'per pair' or 'per mix', 'per layer', or two as in "
+         "'per head, "
          "layer'"},
         {"pe expr \"bias = key\"",
          "expr: column 8: 'key' is 1 for a rotated key: only 'angle' and 'gain' can read it"},
@@ -154,7 +155,7 @@ static void test_refused(void **state)
         {"pe \"bias = -d\"", "no encoding 'bias'; a formula follows 'expr', as in pe expr 'bias = -d'"},
         {"pe expr a = learn(1)",
          "expr: column 13: the formula defines nothing: one of position, embed, angle, gain, bias, scale, "
-         "score, mask, gate; quotes around a formula protect ';'"},
+         "score, mask, gate, mix, scan; quotes around a formula protect ';'"},
         {"race t5,expr(a = 2; bias = -d)",
          "byte 13: unclosed '('; a formula with ';' needs quotes: expr('a = 2; bias = -a * d')"},
         {"pe expr \"bias = lern(1)\"", "expr: column 8: nothing has the name 'lern'; did you mean 'learn'?"},

@@ -190,6 +190,17 @@ double ref_polar(const struct ref_view *r, double q, double k, int l, int h, int
     return softplus(q) * softplus(k) * (cos(i) * cos(j + phase) + sin(i) * sin(j + phase));
 }
 
+double ref_mix_of(const struct ref_view *r, int l, int m, int d)
+{
+    if (d < 0)
+        return 0;
+    if (r->fixed != NULL && r->fixed->mix != NULL)
+        return r->fixed->mix(l, m, d);
+    if (r->curve != NULL)
+        return d < 6 ? (m + 1) * sin(r->curve[(l * 3 + m) * 4 + (d < 3 ? d : 3)]) / (d + 1) : 0;
+    return d < r->reach ? r->bank[(l * r->mixes + m) * r->reach + d] : 0;
+}
+
 double ref_gate_of(const struct ref_view *r, int l, int h, double g)
 {
     if (r->fixed != NULL && r->fixed->gate != NULL)

@@ -78,7 +78,29 @@ static double forgets(int l, int h, double g)
     return -exp(g / 2) * (l + 1) / (h + 1);
 }
 
+/* Decays at several rates, and a bank that ends. */
+static double decays(int l, int m, int distance)
+{
+    return exp(-distance / pow(2, m)) * (l + 1);
+}
+
+static double ends(int l, int m, int distance)
+{
+    (void)l;
+    return distance <= 4 ? cos((m + 1) * distance) : 0;
+}
+
 const struct ref_fixed_case ref_fixed_cases[] = {
+    {"expr 'scan = stick; angle = l % 2 == 1 ? 0 : i * 10000 ** (-2 * p / D); scale = (1 + 0.2 * h) * max(1, "
+     "log(n) / log(4)) + 0.1 * l'",
+     false,
+     {.angle = hybrid, .scale = sharper}},
+    {"expr 'scan = stick'", false, {.scale = NULL}},
+    {"expr 'mixes = 3; mix = exp(-d / 2 ** m) * (l + 1)'", true, {.mix = decays, .mixes = 3}},
+    {"expr 'mixes = 2; mix = d <= 4 ? cos((m + 1) * d) : 0; scale = (1 + 0.2 * h) * max(1, log(n) / log(4)) "
+     "+ 0.1 * l; angle = l % 2 == 1 ? 0 : i * 10000 ** (-2 * p / D); mask = d < 3 || j < 2'",
+     false,
+     {.mix = ends, .mixes = 2, .scale = sharper, .angle = hybrid, .bias = sinks}},
     {"expr 'gate = l - h * sin(g)'", false, {.gate = waves}},
     {"expr 'gate = -exp(g / 2) * (l + 1) / (h + 1); mask = d < 3 || j < 2; angle = l % 2 == 1 ? 0 : i * "
      "10000 ** (-2 * p / D)'",

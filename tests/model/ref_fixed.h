@@ -1,4 +1,4 @@
-/* ref_fixed.h - formulas without learned parameters but the projection of a gate, each with the same
+/* ref_fixed.h - formulas without learned parameters but the projection of a gate or a mix, each with the same
  * functions written in C. Tests compare models with these formulas with ref_model.c, which calls the
  * functions. */
 #ifndef PW_REF_FIXED_H
@@ -11,6 +11,8 @@ struct ref_fixed {
     double (*scale)(int l, int h, int query);             /* factor on q.k */
     double (*bias)(int l, int h, int query, int key);     /* -inf: the query does not see the key */
     double (*gate)(int l, int h, double g);               /* of a token's projection; NULL: ln sigmoid */
+    double (*mix)(int l, int m, int distance);            /* function m of a mix, at distances from 0 on */
+    int mixes;
 };
 
 struct ref_fixed_case {

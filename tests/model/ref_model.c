@@ -161,20 +161,20 @@ static void attention(const struct ref_view *r, double *z, const double *n, cons
                     p[j] = ref_walk_product(&walk, q + i * HD + h * D, k + j * KD + h / (H / K) * D, h, i, j);
                 p[j] = p[j] * scale * factor + ref_bias(r, y->number, h, pos[i], pos[j]);
                 p[j] += kept[i * H + h] - kept[j * H + h];
-                for (int m = 0, d = pos[i] - pos[j]; m < M && d >= 0 && d < r->reach; m++)
-                    p[j] += mix[(i * H + h) * M + m] * r->bank[(y->number * M + m) * r->reach + d];
+                for (int m = 0; m < M; m++)
+                    p[j] += factor * mix[(i * H + h) * M + m] * ref_mix_of(r, y->number, m, pos[i] - pos[j]);
                 p[j] -= (pos[i] - pos[j]) * (slope_q[i * H + h] + slope_k[j * H + h]);
                 if (r->capped)
                     p[j] = ref_capped(p[j], pos[i] - pos[j]);
                 top = fmax(top, p[j]);
             }
-            if (ref_is(r, "cope"))
+            if (r->contexts != NULL)
                 top = ref_contextual(r, p, q + i * HD + h * D, y->number, i);
             if (ref_is(r, "selective"))
                 top = ref_select_keys(p, lost + i * T, lost + (i + 1) * T, h == 0, i);
             for (int j = 0; j < keys; j++)
                 sum += p[j] = exp(p[j] - top);
-            if (ref_is(r, "stickbreaking"))
+            if (r->stick)
                 sum = ref_stick(p, i, top);
             for (int d = 0; d < D; d++) {
                 z[i * HD + h * D + d] = 0;

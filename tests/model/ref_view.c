@@ -104,10 +104,19 @@ struct ref_view ref_look(const struct ref_model *r)
     v.bank = ref_tensor(r, "pe.rel_logits_proj.proj");
     v.mixes = (int)option(r->pe, "mixes");
     v.reach = (int)option(r->pe, "reach");
+    v.curve = ref_tensor(r, "pe.curve");
+    if (v.curve != NULL)
+        v.mixes = 3;
+    if (r->fixed != NULL && r->fixed->mix != NULL)
+        v.mixes = r->fixed->mixes;
     v.alpha = option(r->pe, "alpha");
     v.floor = option(r->pe, "floor");
     v.contexts = ref_tensor(r, "pe.pos_emb");
     v.npos = (int)option(r->pe, "npos");
+    const char *counted = strstr(r->pe, "scan = context(");
+    if (counted != NULL)
+        v.npos = atoi(counted + strlen("scan = context("));
+    v.stick = ref_is(&v, "stickbreaking") || strstr(r->pe, "scan = stick") != NULL;
     v.omega = ref_tensor(r, "pe.omega");
     v.of_q = ref_tensor(r, "pe.v");
     v.of_k = ref_tensor(r, "pe.u");

@@ -22,10 +22,13 @@ struct ref_view {
      * gate -exp(g / 2); NULL. */
     const double *wave, *turn, *grow, *sharp;
     const double *mix, *bank; /* of all layers; NULL: no mix */
+    /* The formula of test_gradient.c whose bank is made of a learned table [L,3,4]; NULL. */
+    const double *curve;
     int mixes, reach;
     double alpha, floor;
     const double *contexts; /* [L,D,npos] of contextual positions */
     int npos;
+    bool stick;                        /* stick-breaking weights */
     const double *gate, *gate_bias;    /* of all layers; NULL: no terms */
     const double *omega, *of_q, *of_k; /* slopes of all layers; NULL: none */
     double steeper;                    /* factor on slopes that 'tune' set */
@@ -70,6 +73,8 @@ double ref_contextual(const struct ref_view *r, double *p, const double *q, int 
 double ref_select_keys(double *p, const double *lost, double *next, bool votes, int i);
 /* The product of two vectors in a plane, which have the polar coordinates of entry d of q and k. */
 double ref_polar(const struct ref_view *r, double q, double k, int l, int h, int d, int query, int key);
+/* Function m of a mix, in layer l at distance d. */
+double ref_mix_of(const struct ref_view *r, int l, int m, int d);
 /* The part of a token in the sums of its head. */
 double ref_gate_of(const struct ref_view *r, int l, int h, double g);
 

@@ -109,6 +109,36 @@ static void test_lines(void **state)
          "position 128, twice the context\nFlexAttention: score_mod with sums of the gates, which come from "
          "the layer's "
          "input ('export formula FILE.py')"},
+        {"mixes = 4; P = learn(0, 40) per mix, layer; mix = d < 32 ? P[d] : 0", 20,
+         "functions of the distance that each token mixes; 1344 learned parameters; reads a learned entry "
+         "for "
+         "the same distances as inkling; finite up to position 128, twice the context; 11 of 32 table "
+         "entries "
+         "are read beyond distance 20 only, which training does not reach\nFlexAttention: score_mod with "
+         "weights of the mix, which come from the layer's input ('export formula FILE.py')"},
+        {"scan = stick", 20,
+         "stick-breaking weights in place of a softmax; no learned parameters; equals stickbreaking in every "
+         "bit; finite "
+         "up to "
+         "position 128, twice the context\nFlexAttention: none: it does not see all scores of a query, which "
+         "a "
+         "scan reads; plain PyTorch instead ('export formula FILE.py')"},
+        {"scan = context(64)", 20,
+         "contextual positions; 1024 learned parameters; equals cope in every bit; finite up to position "
+         "128, twice the "
+         "context\nFlexAttention: none: it does not see all scores of a query, which a scan reads; plain "
+         "PyTorch "
+         "instead ('export formula FILE.py')"},
+        {"scan = context(30); embed = sin(i)", 20,
+         "adds rows to the embeddings, contextual positions; 480 learned parameters; finite up to position "
+         "128, "
+         "twice the context\nFlexAttention: none: it does not see all scores of a query, which a scan reads; "
+         "plain PyTorch instead ('export formula FILE.py')"},
+        {"mixes = 3; mix = exp(-d / 2 ** m); bias = -d", 0,
+         "bias by distance, functions of the distance that each token mixes; 768 learned parameters; finite "
+         "up "
+         "to position 128, twice the context\nFlexAttention: score_mod with weights of the mix, which come "
+         "from the layer's input ('export formula FILE.py')"},
         {"angle = i; embed = c; mask = d < 8 || j < 4", 20,
          "adds rows to the embeddings, rotates queries and keys, mask by query and key; no learned "
          "parameters; "

@@ -107,12 +107,28 @@ static void test_errors(void **state)
         {"bias = -slope(h) * d", "column 9: nothing has the name 'slope'; did you mean 'slopes()[h]'?"},
         {"bias = lo", "column 8: nothing has the name 'lo'; did you mean 'log'?"},
         {"bias = negative(d)", "column 8: nothing has the name 'negative'"},
-        {"bias = m * d; m = 3", "column 8: nothing has the name 'm'"},
+        {"scan = sticks", "column 8: scan is 'stick' or 'context(64)'"},
+        {"scan = context", "column 15: '(' is missing after context"},
+        {"scan = context(1)", "column 16: the number of contextual positions is a whole number of 2..1024"},
+        {"scan = context(3", "column 17: ')' is missing after the number of positions"},
+        {"scan = stick; scan = context(3)", "column 15: 'scan' is defined twice"},
+        {"bias = q * d; q = 3", "column 8: nothing has the name 'q'"},
+        {"bias = m * d; m = 3",
+         "column 8: 'm' is the number of a function of a mix, which only 'mix' can read"},
+        {"mix = m * d", "column 1: a mix needs the number of its functions: 'mixes = 4; mix = ...'"},
+        {"bias = d; mixes = 4", "column 20: nothing uses 'mixes': there is no mix"},
+        {"mixes = 2; mix = m * d; mixes = 2", "column 25: 'mixes' is defined twice"},
+        {"mixes = 65; mix = m * d", "column 9: the number of functions of a mix is a whole number of 1..64"},
+        {"mixes = d; mix = m * d", "column 9: the number of functions of a mix is a whole number of 1..64"},
+        {"T = learn(1, 4) per key; mixes = 2; mix = T[d]",
+         "column 21: 'per head', 'per channel', 'per pair' or 'per mix', 'per layer', or two as in 'per "
+         "head, "
+         "layer'"},
         {"bias = (d + 1", "column 14: ')' is missing to close the bracket"},
         {"bias = d d", "column 10: ';' or the end was expected, not 'd'"},
         {"bias = ", "column 8: the expression is not complete"},
         {"", "column 1: the formula defines nothing: one of position, embed, angle, gain, bias, scale, "
-             "score, mask, gate"},
+             "score, mask, gate, mix, scan"},
         {"a = learn(1); bias = d", "column 1: nothing uses the parameter 'a'"},
         {"h = 3; bias = d", "column 1: 'h' has a meaning in formulas; choose another name"},
         {"a = 3; a = 4; bias = d", "column 8: 'a' is defined twice"},
@@ -159,20 +175,63 @@ static void test_errors(void **state)
 static const char *const leaves[] = {"d",   "i",    "h", "a", "b", "T[h]", "T(a * 0.3 + 1.13)",
                                      "1.5", "0.25", "L", "n", NULL};
 
-enum { N_PARAMS = 3, N_TABLE = 6 };
+/* The same for a mix. */
+static const char *const mix_leaves[] = {"d",   "m",    "P", "a", "T[d]", "T(P * 0.3 + 1.13)",
+                                         "1.5", "0.25", NULL};
+
+enum { N_PARAMS = 4, N_TABLE = 6, LARGEST = 2 /* the parameter with entries */ };
+
+/* Compares the gradient of a stage with differences. Returns the number of comparisons. */
+static int compare_gradient(const struct pw_expr *x, enum pw_stage stage, double value[N_PARAMS][N_TABLE],
+                            const char *text)
+{
+    static double regs[PW_EXPR_NODES], adjoint[PW_EXPR_NODES];
+    double vars[PW_VARS] = {
+        [PW_VAR_I] = 7,        [PW_VAR_J] = 5,    [PW_VAR_DISTANCE] = 2, [PW_VAR_N] = 9,
+        [PW_VAR_TRAINED] = 16, [PW_VAR_HEAD] = 1, [PW_VAR_HEADS] = 4,    [PW_VAR_MIX] = 2};
+    double d[N_PARAMS][N_TABLE] = {{0}}, *grads[N_PARAMS];
+    const double *params[N_PARAMS];
+    int compared = 0;
+    for (int k = 0; k < N_PARAMS; k++) {
+        params[k] = value[k];
+        grads[k] = d[k];
+    }
+    double y = pw_expr_eval(x, stage, vars, params, regs);
+    assert_true(isfinite(y));
+    pw_expr_gradient(x, stage, vars, params, regs, 1, grads, adjoint);
+    for (int k = 0; k < N_PARAMS; k++)
+        for (int e = 0; e < (k == LARGEST ? N_TABLE : 1); e++) {
+            double was = value[k][e], step = 1e-5;
+            value[k][e] = was + step;
+            double up = pw_expr_eval(x, stage, vars, params, regs);
+            value[k][e] = was - step;
+            double down = pw_expr_eval(x, stage, vars, params, regs), difference = (up - down) / (2 * step);
+            value[k][e] = was;
+            double size = fabs(d[k][e]) + fabs(y) + 1;
+            if (!(fabs(difference - d[k][e]) < 1e-5 * size)) /* a cubic term of a steep formula */
+                fail_msg("%s: %s, parameter %d[%d]: gradient %.9g, difference %.9g", text,
+                         pw_stage_names[stage], k, e, d[k][e], difference);
+            compared++;
+        }
+    return compared;
+}
 
 static void test_random(void **state)
 {
-    static double regs[PW_EXPR_NODES], adjoint[PW_EXPR_NODES];
-    struct ref_maker m = {.leaves = leaves};
+    struct ref_maker m = {0};
     int compared = 0;
     (void)state;
     pw_rng_init(&m.rng, 7, PW_STREAM_INIT, 2);
     for (int round = 0; round < 10000; round++) {
         pw_str_clear(&m.out);
         pw_str_add(&m.out, "a = learn(0.5) per head; b = learn(-0.3);T = learn(normal(0.1), 6) per "
-                           "head\nbias=a * b * T[0] +");
+                           "head; P=learn(0.4) per mix, layer\nbias=a * b * T[0] +");
+        m.leaves = leaves;
         ref_add_expression(&m, 1 + (int)ref_any(&m, 5));
+        pw_str_add(&m.out, "%s; mixes=3 ;mix = P*m+",
+                   (const char *const[]){"", ";scan=stick", "\n scan =context( 9)"}[round % 3]);
+        m.leaves = mix_leaves;
+        ref_add_expression(&m, 1 + (int)ref_any(&m, 3));
         struct pw_expr *x = parsed(m.out.s), *again;
         struct pw_str text = {0}, twice = {0};
         pw_expr_print(x, &text);
@@ -180,42 +239,18 @@ static void test_random(void **state)
         pw_expr_print(again, &twice);
         assert_true(pw_expr_same(x, again));
         assert_string_equal(text.s, twice.s);
-
-        double vars[PW_VARS] = {
-            [PW_VAR_I] = 7,        [PW_VAR_J] = 5,    [PW_VAR_DISTANCE] = 2, [PW_VAR_N] = 9,
-            [PW_VAR_TRAINED] = 16, [PW_VAR_HEAD] = 1, [PW_VAR_HEADS] = 4};
-        double value[N_PARAMS][N_TABLE], d[N_PARAMS][N_TABLE] = {{0}}, *grads[N_PARAMS];
-        const double *params[N_PARAMS];
-        for (int k = 0; k < N_PARAMS; k++) {
-            params[k] = value[k];
-            grads[k] = d[k];
+        double value[N_PARAMS][N_TABLE];
+        for (int k = 0; k < N_PARAMS; k++)
             for (int e = 0; e < N_TABLE; e++)
                 value[k][e] = 0.01 * (double)ref_any(&m, 100) - 0.5;
-        }
-        double y = pw_expr_eval(x, PW_STAGE_BIAS, vars, params, regs);
-        assert_true(isfinite(y));
-        pw_expr_gradient(x, PW_STAGE_BIAS, vars, params, regs, 1, grads, adjoint);
-        for (int k = 0; k < N_PARAMS; k++)
-            for (int e = 0; e < (k == 2 ? N_TABLE : 1); e++) {
-                double was = value[k][e], step = 1e-5;
-                value[k][e] = was + step;
-                double up = pw_expr_eval(x, PW_STAGE_BIAS, vars, params, regs);
-                value[k][e] = was - step;
-                double down = pw_expr_eval(x, PW_STAGE_BIAS, vars, params, regs),
-                       difference = (up - down) / (2 * step);
-                value[k][e] = was;
-                double size = fabs(d[k][e]) + fabs(y) + 1;
-                if (!(fabs(difference - d[k][e]) < 1e-5 * size)) /* a cubic term of a steep formula */
-                    fail_msg("%s: parameter %d[%d]: gradient %.9g, difference %.9g", text.s, k, e, d[k][e],
-                             difference);
-                compared++;
-            }
+        compared += compare_gradient(x, PW_STAGE_BIAS, value, text.s);
+        compared += compare_gradient(x, PW_STAGE_MIX, value, text.s);
         pw_str_fini(&text);
         pw_str_fini(&twice);
         pw_expr_free(again);
         pw_expr_free(x);
     }
-    assert_true(compared == 10000 * (2 + N_TABLE));
+    assert_true(compared == 2 * 10000 * (N_PARAMS - 1 + N_TABLE));
     pw_str_fini(&m.out);
 }
 
@@ -237,6 +272,7 @@ static void test_malformed(void **state)
             &m.out,
             "a = learn(0.5) per head; b = learn(-0.3); T = learn(normal(0.1), 6); bias = a * b * T[0] + ");
         ref_add_expression(&m, 1 + (int)ref_any(&m, 4));
+        pw_str_add(&m.out, "; mixes = 3; mix = b * m * d");
         for (unsigned k = 1 + ref_any(&m, 3); k > 0; k--)
             m.out.s[ref_any(&m, (unsigned)m.out.len)] = letters[ref_any(&m, sizeof letters - 1)];
         if (pw_expr_parse(&x, m.out.s, &at, &err) == PW_OK) {

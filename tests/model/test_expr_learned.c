@@ -183,6 +183,15 @@ static const struct {
      "fire hidden=8 threshold=4",
      {0, 1, 2, 3, 4, 5}},
     {"expr 'gate = -softplus(-g)'", "fox", {0, 1}},
+    {"expr 'scan = stick'", "stickbreaking", {0}},
+    {"expr 'scan = context(17)'", "cope npos=17", {0}},
+    {"expr 'P = learn(normal(1), 20) per mix, layer; mixes = 3; mix = d < 20 ? P[d] : 0'",
+     "inkling reach=20 mixes=3",
+     {1, 0}},
+    {"expr 'mixes = 4; P = learn(normal(1), 64) per mix, layer; mix = P[d]; scale = 1 + 0.3 * log(max(1, (i "
+     "+ 1) / 5))'",
+     "inkling reach=64 alpha=0.3 floor=5",
+     {1, 0}},
 };
 
 static void test_built_in(void **state)

@@ -20,6 +20,10 @@
     "grow = learn(normal(0.4)) per layer; sharp = learn(normal(1)) per head, layer; "                        \
     "embed = wave * sin(i / 3); angle = turn * i; gain = 1 + grow * p; scale = sharp * log(i + 2)" more "'"
 
+#define MIXED(more)                                                                                          \
+    "expr 'curve = learn(normal(1), 4) per mix, layer; mixes = 3; "                                          \
+    "mix = d < 6 ? (m + 1) * sin(curve[d]) / (d + 1) : 0" more "'"
+
 static const struct {
     const char *options, *pe;
     int vocab;
@@ -142,6 +146,12 @@ static const struct {
     {SMALL " dropout=0.3 causal=off bias=on", "expr 'score = 2 * tanh(s / 2) + 0.1 * d * s'", 7},
     {SMALL, LEARNED(""), 7},
     {SMALL, LEARNED("; gate = -exp(g / 2)"), 7},
+    {SMALL " dropout=0.3", "expr 'scan = context(4)'", 7},
+    {SMALL " bias=on",
+     "expr 'scan = context(9); sharp = learn(normal(1)) per head, layer; scale = sharp * log(i + 2)'", 7},
+    {SMALL, MIXED(""), 7},
+    {SMALL " dropout=0.3 causal=off bias=on", MIXED(""), 7},
+    {SMALL " kv_heads=1 qk_norm=head", MIXED("; score = 2 * tanh(s / 2) + 0.1 * d * s"), 7},
     {SMALL " dropout=0.3 causal=off bias=on tied=on", LEARNED(""), 7},
     {SMALL " act=silu", "none", 7},
     {SMALL " gated=on", "rotary", 7},

@@ -109,6 +109,15 @@ static void test_torch(void **state)
          "def formula_gate(g, h):\n    head = h.to(DTYPE)\n    return -2 * functional.softplus(g) + head\n"},
         {"gate = g; bias = -d", 0,
          "    s = s + TABLES[\"gates\"][b, h, q_idx] - TABLES[\"gates\"][b, h, kv_idx]\n"},
+        {"mixes = 2; T = learn(0, 4) per mix; mix = d < 9 ? T[d] + exp(-d * 2 ** m) : 0", 0,
+         "def formula_mix(m, d):\n    T = PARAMS[\"T\"]\n"
+         "    return torch.where(d < 9, T[m.long(), _entry(d, 4)] + torch.exp(-d * 2 ** m), 0)\n"},
+        {"scan = stick", 0, "def attention(q, k, v):\n"},
+        {"scan = context(9); scale = 1 + h", 0, "    low, products = t.floor().long(), q @ pos_emb\n"},
+        {"mixes = 2; mix = d * m", 0,
+         "    d, last = q_idx - kv_idx, TABLES[\"mix\"].shape[-1] - 1\n"
+         "    s = s + TABLES[\"mix\"][b, h, q_idx, torch.where((d >= 0) & (d < last), d, last)]\n"},
+        {"mixes = 2; mix = sum(m=1..2, d * m)+m", 0, "        return d * k0_\n"},
         {"embed = sin(i + c)", 0, "def formula_embed(i, c):\n    return torch.sin(i + c)\n"},
     };
     (void)state;
@@ -129,6 +138,13 @@ static void test_latex(void **state)
         {"gate = -2 * softplus(g)",
          "\\operatorname{gate}_{h}(g) &= -2 \\, \\operatorname{softplus}\\left(g\\right)\n"},
         {"gate = -2 * softplus(g)", "a score gets the sum of the gates"},
+        {"mixes = 2; T = learn(0, 4) per mix; w = T[d] + 1; mix = m * w",
+         "  w_{d,m} &= T_{m}\\left[d\\right] + 1 \\\\\n"
+         "  \\operatorname{mix}_{m}(d) &= m \\, w_{d,m}\n"},
+        {"scan = context(9)",
+         "t_{h}(i, j) &= \\min\\left(8, \\sum_{k=j}^{i} \\sigma(s_{i,k})\\right) \\\\\n"},
+        {"scan = stick", "\\prod_{k=j+1}^{i-1} (1 - \\sigma(s_{i,k})) \\quad \\text{if } j < i"},
+        {"mixes = 2; mix = m * d", "% mix: functions m = 0..1 of the distance; a score gets their sum"},
         {"angle = i * 10000 ** (-2 * p / D)", "&= i \\cdot 10000^{-2 \\, p/D}\n"},
         {"bias = d < 3 ? 1 : d < 5 ? sqrt(d) / 2 : 1e-6",
          "&= \\begin{cases} 1 & \\text{if } d < 3 \\\\ \\frac{\\sqrt{d}}{2} & \\text{if } d < 5 \\\\ 10^{-6} "

@@ -327,6 +327,14 @@ static const struct golden cases[] = {
      .step = 2,
      .n = 3,
      .values = {-2.1269280110429727, -.69314718055994531, -.12692801104297263}},
+    {.pe = "inkling_formula reach=6", /* its table holds 0, 1, 2, ...; farther keys have none */
+     .stage = PW_STAGE_MIX,
+     .set = {{PW_VAR_MIX, 2}},
+     .over = PW_VAR_DISTANCE,
+     .step = 1,
+     .n = 8,
+     .values = {0, 1, 2, 3, 4, 5, 0, 0},
+     .param = {numbers}},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -394,6 +402,29 @@ static const struct {
 };
 enum { LINES = sizeof lines / sizeof *lines };
 
+/* Files without stages: how their heads read keys. */
+static const struct {
+    const char *pe;
+    enum pw_scan_kind kind;
+    int rows;
+} scans[] = {
+    {"stickbreaking_formula", PW_SCAN_STICK, 0},
+    {"cope_formula", PW_SCAN_CONTEXT, 64},
+    {"cope_formula npos=9", PW_SCAN_CONTEXT, 9},
+};
+enum { SCANS = sizeof scans / sizeof *scans };
+
+static void test_scans(void **state)
+{
+    (void)state;
+    for (int k = 0; k < SCANS; k++) {
+        struct pw_pe_use_opts use = read_case(scans[k].pe);
+        assert_int_equal(use.pe->uses, PW_PE_SCAN);
+        assert_int_equal(use.pe->scan, scans[k].kind);
+        assert_int_equal(use.pe->scan_rows(use.o.bytes), scans[k].rows);
+    }
+}
+
 static void test_ids(void **state)
 {
     (void)state;
@@ -427,6 +458,9 @@ static void test_file(void *arg, const char *name)
     for (int k = 0; k < LINES; k++)
         found = found || (strncmp(lines[k].pe, name, strlen(name)) == 0 &&
                           strchr(" ", lines[k].pe[strlen(name)]) != NULL);
+    for (int k = 0; k < SCANS; k++)
+        found = found || (strncmp(scans[k].pe, name, strlen(name)) == 0 &&
+                          strchr(" ", scans[k].pe[strlen(name)]) != NULL);
     if (!found)
         fail_msg("%s: no golden numbers", name);
     pw_pe_print(&use, &text);
@@ -458,6 +492,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_golden),
         cmocka_unit_test(test_ids),
+        cmocka_unit_test(test_scans),
         cmocka_unit_test(test_files),
     };
     pw_library_folders("/nonexistent", FOLDER);

@@ -61,7 +61,10 @@ static void place(const struct pw_pe_formula_param *list, int n, struct pw_ev_ta
         bool fits = entries > 0 && x->n_entries + entries <= PW_TABLE_ENTRIES;
         pw_text_copy(p->name, sizeof p->name, from->name);
         p->layers = from->layers, p->heads = from->heads, p->size = from->size;
-        p->along = from->channels ? PW_ALONG_CHANNELS : from->pairs ? PW_ALONG_PAIRS : PW_ALONG_NOTHING;
+        p->along = from->channels ? PW_ALONG_CHANNELS
+                   : from->pairs  ? PW_ALONG_PAIRS
+                   : from->mixes  ? PW_ALONG_MIXES
+                                  : PW_ALONG_NOTHING;
         p->part = x->n_learned;
         p->entry = fits ? x->n_entries : -1;
         x->n_learned += parts;

@@ -35,6 +35,11 @@ static void put_class(const struct pw_expr *x, struct pw_str *out)
         put_part(&s, "replaces the finished score");
     if (pw_expr_has(x, PW_STAGE_GATE))
         put_part(&s, "sums gates of the tokens between key and query");
+    if (pw_expr_has(x, PW_STAGE_MIX))
+        put_part(&s, "functions of the distance that each token mixes");
+    if (x->scan != 0)
+        put_part(&s, x->scan == PW_FORMULA_STICK ? "stick-breaking weights in place of a softmax"
+                                                 : "contextual positions");
     if (pw_expr_has(x, PW_STAGE_MASK))
         put_part(&s, pw_expr_by_distance(x, PW_STAGE_MASK) ? "mask by distance" : "mask by query and key");
     pw_str_add(out, "%s", pw_str_text(&s));
@@ -97,6 +102,7 @@ static bool is_finite(struct pw_formula_inputs *in, const struct pw_config *cfg,
 {
     int parts = stage == PW_STAGE_EMBED                             ? cfg->width
                 : stage == PW_STAGE_ANGLE || stage == PW_STAGE_GAIN ? cfg->head_width / 2
+                : stage == PW_STAGE_MIX                             ? in->x->mixes
                                                                     : cfg->heads;
     for (int k = 0; k < parts; k++) {
         double y = pw_formula_value(in, stage, &(struct pw_formula_at){.head = k, .query = query, .part = k});
@@ -131,7 +137,7 @@ static void put_untrained(struct pw_formula_inputs *in, const struct pw_config *
 {
     const struct pw_expr *x = in->x;
     double *grads[PW_EXPR_PARAMS], *adjoint = pw_alloc((size_t)x->n, sizeof *adjoint);
-    bool distances = pw_expr_learns(x, PW_STAGE_BIAS);
+    bool distances = pw_expr_learns(x, PW_STAGE_BIAS) || pw_expr_learns(x, PW_STAGE_MIX);
     int late = 0, all = 0;
     if (trained <= 0 || pw_expr_by_data(x) || x->n_params == 0) {
         free(adjoint);
@@ -142,7 +148,7 @@ static void put_untrained(struct pw_formula_inputs *in, const struct pw_config *
     for (int phase = 0; phase < 2; phase++) {
         int from = phase == 0 ? 0 : trained + 1, to = phase == 0 ? trained + 1 : cfg->context;
         for (int d = from; d < to; d++)
-            for (int s = PW_STAGE_EMBED; s <= PW_STAGE_SCALE; s++) {
+            for (int s = PW_STAGE_EMBED; s < PW_STAGES; s++) { /* others learn nothing */
                 if (!pw_expr_learns(x, (enum pw_stage)s))
                     continue;
                 pw_formula_value(in, (enum pw_stage)s, &(struct pw_formula_at){.query = d});
@@ -174,11 +180,19 @@ static void put_flex(const struct pw_expr *x, struct pw_str *out)
         pw_str_add(out, "none: it sees neither tokens nor draws, which the position reads");
         return;
     }
+    if (x->scan != 0) {
+        pw_str_add(out,
+                   "none: it does not see all scores of a query, which a scan reads; plain PyTorch instead "
+                   "('export formula FILE.py')");
+        return;
+    }
     if (score || mask)
         pw_str_add(out, "%s%s%s", score ? "score_mod" : "", score && mask ? " and " : "",
                    mask ? "mask_mod" : "");
     if (pw_expr_has(x, PW_STAGE_GATE))
         pw_str_add(out, " with sums of the gates, which come from the layer's input");
+    if (pw_expr_has(x, PW_STAGE_MIX))
+        pw_str_add(out, " with weights of the mix, which come from the layer's input");
     if (pw_expr_needs_module(x))
         pw_str_add(out, "%s%s, which it does not see; plain PyTorch instead",
                    score || mask ? "; not for the rest: it changes " : "none: it changes ",

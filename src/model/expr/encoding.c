@@ -73,14 +73,16 @@ unsigned pw_formula_uses(const struct pw_expr *x)
            (pw_expr_has(x, PW_STAGE_EMBED) ? PW_PE_ADDED : 0u) |
            (pw_expr_has(x, PW_STAGE_SCALE) ? PW_PE_GAIN : 0u) |
            (pw_expr_has(x, PW_STAGE_SCORE) ? PW_PE_SCORE : 0u) |
-           (pw_expr_has(x, PW_STAGE_GATE) ? PW_PE_TERMS : 0u);
+           (pw_expr_has(x, PW_STAGE_GATE) ? PW_PE_TERMS : 0u) |
+           (pw_expr_has(x, PW_STAGE_MIX) ? PW_PE_MIXES : 0u) | (x->scan != 0 ? PW_PE_SCAN : 0u);
 }
 
 unsigned pw_formula_by_layer(const struct pw_expr *x)
 {
     return (by_layer(x, PW_STAGE_BIAS, PW_STAGE_MASK) ? PW_PE_BIASES : 0u) |
            (by_layer(x, PW_STAGE_ANGLE, PW_STAGE_GAIN) ? PW_PE_ROTATION : 0u) |
-           (by_layer(x, PW_STAGE_SCALE, PW_STAGE_SCALE) ? PW_PE_GAIN : 0u);
+           (by_layer(x, PW_STAGE_SCALE, PW_STAGE_SCALE) ? PW_PE_GAIN : 0u) |
+           (by_layer(x, PW_STAGE_MIX, PW_STAGE_MIX) ? PW_PE_MIXES : 0u);
 }
 
 unsigned pw_formula_computed(const struct pw_expr *x)
@@ -89,7 +91,7 @@ unsigned pw_formula_computed(const struct pw_expr *x)
     return pw_formula_uses(x) &
            ((pw_expr_learns(x, PW_STAGE_BIAS) ? PW_PE_BIASES : 0u) | (turns ? PW_PE_ROTATION : 0u) |
             (pw_expr_learns(x, PW_STAGE_EMBED) ? PW_PE_ADDED : 0u) |
-            (pw_expr_learns(x, PW_STAGE_SCALE) ? PW_PE_GAIN : 0u));
+            (pw_expr_learns(x, PW_STAGE_SCALE) ? PW_PE_GAIN : 0u) | PW_PE_MIXES);
 }
 
 bool pw_formula_key_turns(const struct pw_expr *x)
@@ -170,38 +172,42 @@ static struct pw_formula *make_formula(struct pw_expr *x, const char *text, cons
 {
     struct pw_formula *f = pw_alloc(1, sizeof *f);
     bool adds = pw_expr_has(x, PW_STAGE_EMBED), computes = pw_formula_computed(x) != 0,
-         gates = pw_expr_has(x, PW_STAGE_GATE);
+         gates = pw_expr_has(x, PW_STAGE_GATE), mixes = pw_expr_has(x, PW_STAGE_MIX);
     f->x = x;
     pw_str_add(&f->text, "%s", text);
     snprintf(f->name, sizeof f->name, "%s", name != NULL ? name : "expr");
     make_rows(f);
-    struct pw_pe pe = {.name = f->name,
-                       .summary = "a formula that the user typed",
-                       .opts = f->rows[0].name != NULL ? f->rows : NULL,
-                       .opts_size = sizeof(struct options),
-                       .uses = pw_formula_uses(x),
-                       .by_layer = pw_formula_by_layer(x),
-                       .head_gains =
-                           pw_expr_reads(x, PW_STAGE_SCALE, PW_VAR_HEAD) || pw_expr_learns(x, PW_STAGE_SCALE),
-                       .key_turns = pw_formula_key_turns(x),
-                       .by = {adds ? PW_PE_BY_POSITION : PW_PE_NO_TABLE},
-                       .pairs = pairs,
-                       .pairing = pairing,
-                       .resolve = set_trained,
-                       .check = pw_formula_check,
-                       .check_at = pw_formula_check_at,
-                       .build = pw_formula_build,
-                       .score = pw_formula_score,
-                       .gate = pw_formula_gate,
-                       .needs_mask = gates,
-                       .computed = pw_formula_computed(x),
-                       .ids = pw_expr_by_data(x) ? pw_formula_ids : NULL,
-                       .rows_by_length = pw_formula_by_length(x) ? pw_formula_lengths : NULL,
-                       .params = computes || gates ? pw_formula_params : NULL,
-                       .fill = computes ? pw_formula_fill : NULL,
-                       .fill_bwd = computes ? pw_formula_fill_bwd : NULL,
-                       .code = computes ? pw_formula_code : NULL,
-                       .print = print};
+    struct pw_pe pe = {
+        .name = f->name,
+        .summary = "a formula that the user typed",
+        .opts = f->rows[0].name != NULL ? f->rows : NULL,
+        .opts_size = sizeof(struct options),
+        .uses = pw_formula_uses(x),
+        .by_layer = pw_formula_by_layer(x),
+        .head_gains = pw_expr_reads(x, PW_STAGE_SCALE, PW_VAR_HEAD) || pw_expr_learns(x, PW_STAGE_SCALE),
+        .key_turns = pw_formula_key_turns(x),
+        .by = {adds ? PW_PE_BY_POSITION : PW_PE_NO_TABLE},
+        .pairs = pairs,
+        .pairing = pairing,
+        .resolve = set_trained,
+        .check = pw_formula_check,
+        .check_at = pw_formula_check_at,
+        .build = pw_formula_build,
+        .score = pw_formula_score,
+        .gate = pw_formula_gate,
+        .mixes = mixes ? pw_formula_mixes : NULL,
+        .reach = mixes ? pw_formula_reach : NULL,
+        .scan = pw_formula_scan(x),
+        .scan_rows = pw_formula_scan_rows,
+        .needs_mask = gates || x->scan != 0,
+        .computed = pw_formula_computed(x),
+        .ids = pw_expr_by_data(x) ? pw_formula_ids : NULL,
+        .rows_by_length = pw_formula_by_length(x) ? pw_formula_lengths : NULL,
+        .params = computes || gates || x->scan == PW_FORMULA_CONTEXT ? pw_formula_params : NULL,
+        .fill = computes ? pw_formula_fill : NULL,
+        .fill_bwd = computes ? pw_formula_fill_bwd : NULL,
+        .code = computes ? pw_formula_code : NULL,
+        .print = print};
     memcpy(&f->pe, &pe, sizeof pe); /* its members are constant */
     return f;
 }

@@ -131,7 +131,8 @@ bool pw_expr_same(const struct pw_expr *a, const struct pw_expr *b)
 {
     return a->n == b->n && a->n_numbers == b->n_numbers &&
            memcmp(a->numbers, b->numbers, (size_t)a->n_numbers * sizeof(const struct pw_numbers *)) == 0 &&
-           a->pairing == b->pairing && a->n_params == b->n_params && a->n_options == b->n_options &&
+           a->pairing == b->pairing && a->mixes == b->mixes && a->scan == b->scan &&
+           a->scan_rows == b->scan_rows && a->n_params == b->n_params && a->n_options == b->n_options &&
            memcmp(a->root, b->root, sizeof a->root) == 0 && same_nodes(a, b) && same_params(a, b) &&
            same_options(a, b);
 }
@@ -196,18 +197,24 @@ bool pw_expr_learns(const struct pw_expr *x, enum pw_stage stage)
 enum pw_axis pw_stage_axis(enum pw_stage stage)
 {
     return stage == PW_STAGE_EMBED                             ? PW_AXIS_CHANNEL
+           : stage == PW_STAGE_MIX                             ? PW_AXIS_MIX
            : stage == PW_STAGE_ANGLE || stage == PW_STAGE_GAIN ? PW_AXIS_PAIR
                                                                : PW_AXIS_HEAD;
 }
 
-const char *const pw_axis_names[PW_AXES + 1] = {"", "head", "channel", "pair"};
+const char *const pw_axis_names[PW_AXES + 1] = {"", "head", "channel", "pair", "mix"};
 
-const char *const pw_axis_letters[PW_AXES] = {"", "h", "c", "p"};
+const char *const pw_axis_letters[PW_AXES] = {"", "h", "c", "p", "m"};
 
-int pw_axis_size(enum pw_axis axis, const struct pw_config *cfg)
+int pw_axis_size(const struct pw_expr *x, enum pw_axis axis, const struct pw_config *cfg)
 {
-    const int size[PW_AXES] = {1, cfg->heads, cfg->width, cfg->head_width / 2};
+    const int size[PW_AXES] = {1, cfg->heads, cfg->width, cfg->head_width / 2, x->mixes};
     return size[axis];
+}
+
+int pw_expr_mixes(const struct pw_expr *x)
+{
+    return x->root[PW_STAGE_MIX] >= 0 ? x->mixes : 0;
 }
 
 bool pw_expr_by_data(const struct pw_expr *x)

@@ -7,11 +7,13 @@
  *             | name "=" expression               a name for an expression: m = slopes()[h]
  *             | name "=" "option" "(" default "," low ".." high ")"
  *             | "pairing" "=" ("half" | "interleaved")
+ *             | "mixes" "=" number                  the functions that stage mix has
+ *             | "scan" "=" ("stick" | "context" "(" number ")")
  *   init      = expression of numbers | "normal" "(" deviation ")"
- *   scope     = "head" | "channel" | "pair" | "layer"
+ *   scope     = "head" | "channel" | "pair" | "mix" | "layer"
  *
- * A learned parameter has one value, or one for each head (bias and scale can read it), channel (embed) or
- * pair (angle and gain), and perhaps for each layer.
+ * A learned parameter has one value, or one for each head (bias and scale can read it), channel (embed), pair
+ * (angle and gain) or function of a mix (mix), and perhaps for each layer.
  *
  * A rotation pairs the columns p and p + D/2 of a head; with pairing = interleaved, 2p and 2p + 1.
  *
@@ -38,6 +40,20 @@
  * x, with learned w and b. A score gets the sum of the gates of all tokens after the key, up to the query. So
  * gate = log(sigmoid(g)) is the forgetting attention of fox. It has no positions, and no learned parameters
  * but w and b. It needs the causal mask, and no `score` beside it.
+ *
+ * `mix` is a bank of functions of the distance, m = 0..mixes-1, that all heads share. Each token, layer and
+ * head has as many weights r = W x of the layer's normed input x, with a learned W. A score gets the sum over
+ * m of r_m of the query's token times mix at d, for d from 0 on; `scale` multiplies it, too. So mix = P[d],
+ * with a learned table P for each m and layer, is the bias of inkling. If the stage is `d < K ? e : 0` with a
+ * number K, the bank has K distances, otherwise as many as the context. Beside it are no `gate` and
+ * no learned `scale`.
+ *
+ * `scan` chooses how a head reads its keys. `stick` has stick-breaking weights in place of the softmax
+ * (Tan et al. 2024): from the query back, each key takes the share sigmoid(s) of what later keys leave, with
+ * s its finished score. context(n) counts keys (Golovneva et al. 2024): the position of a key is the sum of
+ * sigmoid(s) from it to the query, at most n - 1, and the query times a learned table at this position is
+ * added to s. Both need the causal mask. Beside them can be embed, scale and position, and beside `stick` a
+ * rotation.
  *
  * The stage `position` can read the tokens of the sequence, and chance:
  *
@@ -75,15 +91,17 @@
 #include <stdint.h>
 
 enum {
-    PW_EXPR_TEXT = 4000,  /* most bytes of a formula */
-    PW_EXPR_DEPTH = 64,   /* most nested brackets and operators */
-    PW_EXPR_NODES = 2048, /* most registers */
-    PW_EXPR_NAMES = 64,   /* most names of a formula */
-    PW_EXPR_PARAMS = 24,  /* most learned parameters */
-    PW_EXPR_TABLE = 4096, /* most entries of a learned table */
-    PW_EXPR_LIST = 256,   /* most entries of a list */
-    PW_EXPR_OPTIONS = 7,  /* most options */
-    PW_EXPR_DRAWS = 4,    /* most uses of uniform, normal and sample */
+    PW_EXPR_TEXT = 4000,    /* most bytes of a formula */
+    PW_EXPR_DEPTH = 64,     /* most nested brackets and operators */
+    PW_EXPR_NODES = 2048,   /* most registers */
+    PW_EXPR_NAMES = 64,     /* most names of a formula */
+    PW_EXPR_PARAMS = 24,    /* most learned parameters */
+    PW_EXPR_TABLE = 4096,   /* most entries of a learned table */
+    PW_EXPR_LIST = 256,     /* most entries of a list */
+    PW_EXPR_OPTIONS = 7,    /* most options */
+    PW_EXPR_DRAWS = 4,      /* most uses of uniform, normal and sample */
+    PW_EXPR_MIXES = 64,     /* most functions of a mix */
+    PW_EXPR_COUNTED = 1024, /* most contextual positions */
 };
 
 /* The parts of attention that a formula can define. */
@@ -97,6 +115,7 @@ enum pw_stage {
     PW_STAGE_SCORE,    /* the score that replaces the finished score s */
     PW_STAGE_MASK,     /* which causal pairs attend: not 0 */
     PW_STAGE_GATE,     /* of a token; a score gets the sum of those after the key, up to the query */
+    PW_STAGE_MIX,      /* function m of the distance; a score gets their sum, weighted by the query's token */
     PW_STAGES
 };
 extern const char *const pw_stage_names[PW_STAGES + 1]; /* NULL-terminated */
@@ -121,6 +140,7 @@ enum pw_expr_var {
     PW_VAR_SCORE,    /* s: the finished score; in `score` only */
     PW_VAR_KEY,      /* key: 1 where a key is rotated, 0 where a query is; in `angle` and `gain` only */
     PW_VAR_GATE,     /* g: a learned projection of the token's layer input; in `gate` only */
+    PW_VAR_MIX,      /* m: number of a function of a mix, from 0; in `mix` only */
     /* Of `position` only. They are no names in pw_parse_variables. */
     PW_VAR_TOKEN,    /* token(i): enum pw_class */
     PW_VAR_RUN,      /* run(i) */
@@ -166,6 +186,8 @@ bool pw_expr_learns(const struct pw_expr *x, enum pw_stage stage);
 /* Does the stage depend on positions only by the distance i - j? Also true without such a stage. False also
  * if the analysis (shift.c) cannot decide. */
 bool pw_expr_by_distance(const struct pw_expr *x, enum pw_stage stage);
+/* Returns the number of functions of the stage mix; 0 without it. */
+int pw_expr_mixes(const struct pw_expr *x);
 /* Is the position a function of the tokens, or of chance? Then i and j of the other stages are positions. */
 bool pw_expr_by_data(const struct pw_expr *x);
 /* The same in words: "positions by tokens", "positions by chance", "positions by tokens and chance"; NULL:

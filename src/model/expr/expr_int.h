@@ -6,11 +6,11 @@
 #include "model/expr/numbers.h"
 
 /* The axis along which a learned parameter has entries, besides layers. */
-enum pw_axis { PW_AXIS_NONE, PW_AXIS_HEAD, PW_AXIS_CHANNEL, PW_AXIS_PAIR, PW_AXES };
+enum pw_axis { PW_AXIS_NONE, PW_AXIS_HEAD, PW_AXIS_CHANNEL, PW_AXIS_PAIR, PW_AXIS_MIX, PW_AXES };
 extern const char *const pw_axis_names[PW_AXES + 1]; /* as after "per"; NULL-terminated */
 extern const char *const pw_axis_letters[PW_AXES];   /* the variable that counts along it */
 /* Returns the number of entries along the axis in a model; 1 without an axis. expr.c */
-int pw_axis_size(enum pw_axis axis, const struct pw_config *cfg);
+int pw_axis_size(const struct pw_expr *x, enum pw_axis axis, const struct pw_config *cfg);
 
 /* A learned parameter, in the order of declaration. */
 struct pw_expr_param {
@@ -87,7 +87,10 @@ struct pw_expr {
     int root[PW_STAGES];                             /* -1: the formula has no such stage */
     /* The columns that a rotation pairs: p and p + pairs (half), or 2p and 2p + 1. 0: not said; half. */
     enum { PW_FORMULA_HALF = 1, PW_FORMULA_INTERLEAVED } pairing;
-    bool by_data; /* the position reads tokens or chance */
+    int mixes;                                              /* functions of the stage mix; 0: not said */
+    enum { PW_FORMULA_STICK = 1, PW_FORMULA_CONTEXT } scan; /* 0: none; a softmax */
+    int scan_rows;                                          /* CONTEXT: its positions, 0..scan_rows-1 */
+    bool by_data;                                           /* the position reads tokens or chance */
     int n_draws;
     bool normal[PW_EXPR_DRAWS]; /* the draw is standard normal */
 };

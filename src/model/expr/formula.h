@@ -43,7 +43,7 @@ void pw_formula_inputs_forget(struct pw_formula_inputs *in);
 struct pw_formula_at {
     int layer, head, query,
         key;     /* query and key: indices; of a bias by distance, any pair at this distance */
-    int part;    /* pair or channel */
+    int part;    /* pair, channel, or function of a mix */
     int length;  /* n, in a rotation; 0: the query is the last token */
     bool of_key; /* of a rotation */
 };
@@ -78,6 +78,24 @@ enum pw_code pw_formula_check_turns(struct pw_formula_inputs *in, const struct p
 enum pw_code pw_formula_check_functions(const void *opts, const struct pw_config *cfg, double from,
                                         double step, struct pw_err *err);
 
+/* Fails if a stage reads a variable that it has no value of: formula_variables.c. */
+enum pw_code pw_formula_check_variables(const struct pw_expr *x, const struct pw_config *cfg,
+                                        struct pw_err *err);
+
+/* ---- formula_mix.c: the stage mix */
+/* Returns the number of distances that its bank has. */
+int pw_formula_mix_end(const struct pw_expr *x, const struct pw_config *cfg);
+/* Fails if a formula has such a mix in no model. */
+enum pw_code pw_formula_check_mix(const struct pw_expr *x, struct pw_err *err);
+/* Fails if its bank is too large in this model, or has a value that is not finite. */
+enum pw_code pw_formula_check_bank(struct pw_formula_inputs *in, const void *opts,
+                                   const struct pw_config *cfg, struct pw_err *err);
+
+/* ---- formula_scan.c: how heads read their keys */
+enum pw_scan_kind pw_formula_scan(const struct pw_expr *x);
+/* Fails if a formula has such a scan in no model. */
+enum pw_code pw_formula_check_scan(const struct pw_expr *x, struct pw_err *err);
+
 /* Sets *use to the formula in text, shown as `name` (NULL: expr). On failure *at is the offset of the error.
  */
 enum pw_code pw_formula_read(struct pw_pe_use_opts *use, const char *text, const char *name, int *at,
@@ -99,6 +117,9 @@ void pw_formula_score(const void *opts, const struct pw_config *cfg, double from
                       struct pw_score *out);
 void pw_formula_gate(const void *opts, const struct pw_config *cfg, double from, double step,
                      struct pw_score *out);
+int pw_formula_mixes(const void *opts);
+int pw_formula_scan_rows(const void *opts);
+int pw_formula_reach(const void *opts, const struct pw_config *cfg);
 void pw_formula_build(const void *opts, const struct pw_config *cfg, struct pw_pe_tables *t);
 enum pw_code pw_formula_check(const void *opts, const struct pw_config *cfg, struct pw_err *err);
 enum pw_code pw_formula_check_at(const void *opts, const struct pw_config *cfg, double from, double step,
@@ -111,7 +132,8 @@ enum pw_code pw_formula_code(const void *opts, const struct pw_config *cfg, enum
 
 /* Are keys rotated otherwise than queries? encoding.c */
 bool pw_formula_key_turns(const struct pw_expr *x);
-/* Returns the uses (enum pw_pe_use) of a formula whose tables depend on learned parameters. encoding.c */
+/* Returns the uses (enum pw_pe_use) of a formula whose tables the backend computes, because they depend on
+ * learned parameters or, of MIXES, always. encoding.c */
 unsigned pw_formula_computed(const struct pw_expr *x);
 /* A learned table of a model as a formula in which the model's numbers are constants and sums are written
  * out; its stage is bias. A bias includes the mask; by distance, i is d and j is 0. In other tables i is d

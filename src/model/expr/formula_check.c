@@ -1,6 +1,6 @@
-/* formula_check.c - refuse a formula that a model can't compute, before anything changes. Causes: variables
- * and learned parameters that a stage can't read, values that are not finite, tables that are too large, and
- * a mask that leaves a query without a key. */
+/* formula_check.c - refuse a formula that a model can't compute, before anything changes. Causes: learned
+ * parameters that a stage can't read, values that are not finite, tables that are too large, and a mask that
+ * leaves a query without a key. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -26,6 +26,7 @@ static void ranges_of(const struct pw_formula_inputs *in, const struct pw_config
     out[PW_VAR_LAYER] = (struct pw_bounds){0, cfg->layers - 1};
     out[PW_VAR_PAIR] = (struct pw_bounds){0, cfg->head_width / 2 - 1};
     out[PW_VAR_CHANNEL] = (struct pw_bounds){0, cfg->width - 1};
+    out[PW_VAR_MIX] = (struct pw_bounds){0, in->x->mixes - 1};
     out[PW_VAR_KEY] = (struct pw_bounds){0, 1};
     out[PW_VAR_SCORE] = out[PW_VAR_GATE] = (struct pw_bounds){NAN, NAN};
 }
@@ -222,6 +223,8 @@ enum pw_code pw_formula_check_at(const void *opts, const struct pw_config *cfg, 
             if (pw_expr_has(f->x, rows[k]) && (sign > 0 || pw_expr_learns(f->x, rows[k])) &&
                 !(by_length && (rows[k] == PW_STAGE_ANGLE || rows[k] == PW_STAGE_GAIN)))
                 code = check_rows(&in, cfg, rows[k], 0, err);
+        if (code == PW_OK && pw_expr_has(f->x, PW_STAGE_MIX))
+            code = pw_formula_check_bank(&in, opts, cfg, err);
         in.param = NULL;
         free(first);
     }
@@ -252,50 +255,6 @@ static enum pw_code check_dense(const struct pw_expr *x, const struct pw_config 
     return PW_OK;
 }
 
-/* Variables that a stage has no value of. */
-static const struct {
-    enum pw_stage stage;
-    enum pw_expr_var var;
-    const char *name, *reason;
-} absent[] = {
-    {PW_STAGE_EMBED, PW_VAR_LAYER, "l", "embeddings are added once, before layer 0"},
-    {PW_STAGE_EMBED, PW_VAR_HEAD, "h", "embeddings are added once, before the heads"},
-    {PW_STAGE_EMBED, PW_VAR_PAIR, "p", "an embedding has channels c"},
-    {PW_STAGE_EMBED, PW_VAR_N, "n", "a token's embedding does not depend on what follows"},
-    {PW_STAGE_ANGLE, PW_VAR_HEAD, "h", "heads share their rotation"},
-    {PW_STAGE_ANGLE, PW_VAR_CHANNEL, "c", "a rotation has pairs p"},
-    {PW_STAGE_GAIN, PW_VAR_HEAD, "h", "heads share their rotation; 'scale' has h"},
-    {PW_STAGE_GAIN, PW_VAR_CHANNEL, "c", "a rotation has pairs p"},
-    {PW_STAGE_BIAS, PW_VAR_PAIR, "p", "a score is one number for all pairs"},
-    {PW_STAGE_BIAS, PW_VAR_CHANNEL, "c", "a score is one number for all channels"},
-    {PW_STAGE_MASK, PW_VAR_PAIR, "p", "a score is one number for all pairs"},
-    {PW_STAGE_MASK, PW_VAR_CHANNEL, "c", "a score is one number for all channels"},
-    {PW_STAGE_SCALE, PW_VAR_PAIR, "p", "a score is one number for all pairs"},
-    {PW_STAGE_SCALE, PW_VAR_CHANNEL, "c", "a score is one number for all channels"},
-    {PW_STAGE_SCORE, PW_VAR_PAIR, "p", "a score is one number for all pairs"},
-    {PW_STAGE_SCORE, PW_VAR_CHANNEL, "c", "a score is one number for all channels"},
-    {PW_STAGE_SCORE, PW_VAR_N, "n", "use i + 1"},
-    {PW_STAGE_GATE, PW_VAR_I, "i", "a gate reads the token alone"},
-    {PW_STAGE_GATE, PW_VAR_J, "j", "a gate reads the token alone"},
-    {PW_STAGE_GATE, PW_VAR_DISTANCE, "d", "a gate reads the token alone; 'bias' has d"},
-    {PW_STAGE_GATE, PW_VAR_N, "n", "a gate reads the token alone"},
-    {PW_STAGE_GATE, PW_VAR_PAIR, "p", "a score is one number for all pairs"},
-    {PW_STAGE_GATE, PW_VAR_CHANNEL, "c", "a score is one number for all channels"},
-};
-
-static enum pw_code check_variables(const struct pw_expr *x, const struct pw_config *cfg, struct pw_err *err)
-{
-    for (size_t k = 0; k < sizeof absent / sizeof *absent; k++)
-        if (pw_expr_reads(x, absent[k].stage, absent[k].var))
-            return pw_fail(err, PW_EUSER, "%s: no '%s': %s", pw_stage_names[absent[k].stage], absent[k].name,
-                           absent[k].reason);
-    for (int s = 0; s < PW_STAGES && !cfg->causal; s++)
-        if (s != PW_STAGE_ANGLE && s != PW_STAGE_GAIN && pw_expr_reads(x, (enum pw_stage)s, PW_VAR_N))
-            return pw_fail(err, PW_EUSER, "%s: no 'n': with causal=off every query sees all keys",
-                           pw_stage_names[s]);
-    return PW_OK;
-}
-
 /* A rotation by the length of the sequence reads its tables at rows that are no positions. Only what reads
  * positions by their distance, or not at all, can be beside it. */
 static enum pw_code check_length(const struct pw_expr *x, struct pw_err *err)
@@ -316,7 +275,7 @@ static enum pw_code check_length(const struct pw_expr *x, struct pw_err *err)
 /* Learned parameters along an axis that a stage does not have, and stages that can't have any. */
 static enum pw_code check_params(const struct pw_expr *x, struct pw_err *err)
 {
-    static const char *const readers[PW_AXES] = {"", "bias and scale", "embed", "angle and gain"};
+    static const char *const readers[PW_AXES] = {"", "bias and scale", "embed", "angle and gain", "mix"};
     for (int s = 0; s < PW_STAGES; s++) {
         bool read[PW_EXPR_PARAMS] = {0};
         pw_expr_mark_params(x, (enum pw_stage)s, read);
@@ -355,18 +314,22 @@ static enum pw_code check_gate(const struct pw_expr *x, struct pw_err *err)
 
 enum pw_code pw_expr_fits(const struct pw_expr *x, const struct pw_config *cfg, struct pw_err *err)
 {
-    enum pw_code code = check_params(x, err);
+    enum pw_code code = pw_formula_check_mix(x, err);
+    if (code == PW_OK)
+        code = pw_formula_check_scan(x, err);
+    if (code == PW_OK)
+        code = check_params(x, err);
     if (code == PW_OK && pw_formula_key_turns(x) && pw_formula_computed(x) & PW_PE_ROTATION)
         return pw_fail(err, PW_EUSER, "angle and gain: no 'key' with learned parameters");
     if (code == PW_OK)
-        code = check_variables(x, cfg, err);
+        code = pw_formula_check_variables(x, cfg, err);
     if (code == PW_OK)
         code = check_length(x, err);
     if (code == PW_OK)
         code = check_gate(x, err);
     if (code != PW_OK)
         return code;
-    if (pw_expr_has(x, PW_STAGE_POSITION) && pw_formula_uses(x) == 0)
+    if (pw_expr_has(x, PW_STAGE_POSITION) && (pw_formula_uses(x) & ~(unsigned)PW_PE_NO_POSITIONS) == 0)
         return pw_fail(err, PW_EUSER, "position: no stage reads it: write a bias, an angle or an embed");
     if ((pw_formula_uses(x) & PW_PE_ROTATION) != 0 && cfg->head_width % 2 != 0)
         return pw_fail(err, PW_EUSER, "%d entries of a head can't form pairs", cfg->head_width);

@@ -292,7 +292,7 @@ static void place_params(struct compiler *c, const struct pw_config *cfg)
         struct pw_expr_place *p = &c->place[k];
         *p = (struct pw_expr_place){.offset = c->head.params, .size = q->size, .lane = -1};
         p->head = q->axis != PW_AXIS_NONE ? q->size : 0;
-        p->floats = q->size * pw_axis_size(q->axis, cfg);
+        p->floats = q->size * pw_axis_size(c->x, q->axis, cfg);
         p->layer = q->per_layer ? p->floats : 0;
         c->head.params += p->floats * (q->per_layer ? cfg->layers : 1);
     }
@@ -325,8 +325,8 @@ static struct pw_expr_code *whole_program(struct compiler *c)
 enum pw_code pw_formula_code(const void *opts, const struct pw_config *cfg, enum pw_pe_table which,
                              struct pw_expr_code **out, struct pw_err *err)
 {
-    static const enum pw_axis columns[PW_PE_TABLES] = {PW_AXIS_HEAD, PW_AXIS_HEAD, PW_AXIS_PAIR, PW_AXIS_PAIR,
-                                                       PW_AXIS_CHANNEL};
+    static const enum pw_axis columns[PW_PE_TABLES] = {PW_AXIS_HEAD, PW_AXIS_HEAD,    PW_AXIS_PAIR,
+                                                       PW_AXIS_PAIR, PW_AXIS_CHANNEL, PW_AXIS_MIX};
     struct pw_expr *flat;
     enum pw_code code = pw_formula_flat(opts, cfg, which, &flat, err);
     *out = NULL;
@@ -335,7 +335,7 @@ enum pw_code pw_formula_code(const void *opts, const struct pw_config *cfg, enum
     struct compiler *c = pw_alloc(1, sizeof *c);
     int root = flat->root[PW_STAGE_BIAS];
     c->x = flat;
-    c->heads = c->head.heads = pw_axis_size(columns[which], cfg);
+    c->heads = c->head.heads = pw_axis_size(flat, columns[which], cfg);
     c->head.n_params = flat->n_params;
     c->head.dense = which == PW_TABLE_BIAS && pw_formula_of(opts)->pe.uses & PW_PE_DENSE;
     pw_expr_mark(flat, root, c->needed);

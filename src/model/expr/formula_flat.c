@@ -57,11 +57,18 @@ static int variable_node(struct flattener *f, const struct pw_node *node)
     case PW_VAR_CHANNELS: return add_number(f, cfg->width);
     case PW_VAR_I: return f->pairs ? add_node(f, *node) : add_variable(f, PW_VAR_DISTANCE);
     case PW_VAR_CHANNEL:
+    case PW_VAR_MIX:
     case PW_VAR_PAIR: return add_variable(f, PW_VAR_HEAD);
     case PW_VAR_J: return f->pairs ? add_node(f, *node) : add_number(f, 0);
     case PW_VAR_WIDTH: return add_number(f, cfg->head_width);
     default: return add_node(f, *node);
     }
+}
+
+/* The condition of a refusal; a bank is always computed. */
+static const char *because(const struct flattener *f)
+{
+    return f->which == PW_TABLE_BANK ? "" : "with learned parameters ";
 }
 
 static void flatten_range(struct flattener *f, int to, int loop);
@@ -74,10 +81,9 @@ static int sum_node(struct flattener *f, const struct pw_node *node, int k)
     int sum = -1;
     if (from->op != PW_NODE_NUMBER || to->op != PW_NODE_NUMBER) {
         if (f->code == PW_OK)
-            f->code = pw_fail(f->err, PW_EUSER,
-                              "expr: %s: with learned parameters the ends of a sum are numbers, as in "
-                              "sum(k=1..8, ...)",
-                              f->stage);
+            f->code =
+                pw_fail(f->err, PW_EUSER, "expr: %s: %sthe ends of a sum are numbers, as in sum(k=1..8, ...)",
+                        f->stage, because(f));
         return 0;
     }
     for (double c = first; c <= last && f->code == PW_OK; c++) {
@@ -100,8 +106,8 @@ static int flat_node(struct flattener *f, int k)
 {
     struct pw_node node = f->x->node[k];
     if (node.op == PW_NODE_DATA && f->code == PW_OK)
-        f->code = pw_fail(f->err, PW_EUSER,
-                          "expr: %s: with learned parameters it can't read the numbers of a file", f->stage);
+        f->code = pw_fail(f->err, PW_EUSER, "expr: %s: %sit can't read the numbers of a file", f->stage,
+                          because(f));
     if (node.op == PW_NODE_SUM)
         return sum_node(f, &node, k);
     for (int i = 0; i < 3; i++)
@@ -162,6 +168,7 @@ static int root_node(struct flattener *f)
     case PW_TABLE_BIAS: return bias_node(f);
     case PW_TABLE_GAIN: return flatten_stage(f, PW_STAGE_SCALE);
     case PW_TABLE_ADDED: return flatten_stage(f, PW_STAGE_EMBED);
+    case PW_TABLE_BANK: return flatten_stage(f, PW_STAGE_MIX);
     default: return turn_node(f);
     }
 }
@@ -169,7 +176,7 @@ static int root_node(struct flattener *f)
 enum pw_code pw_formula_flat(const void *opts, const struct pw_config *cfg, enum pw_pe_table which,
                              struct pw_expr **out, struct pw_err *err)
 {
-    static const char *const stages[PW_PE_TABLES] = {"bias", "scale", "angle", "angle", "embed"};
+    static const char *const stages[PW_PE_TABLES] = {"bias", "scale", "angle", "angle", "embed", "mix"};
     const struct pw_formula *formula = pw_formula_of(opts);
     const struct pw_expr *x = formula->x;
     struct flattener *f = pw_alloc(1, sizeof *f);
@@ -181,6 +188,7 @@ enum pw_code pw_formula_flat(const void *opts, const struct pw_config *cfg, enum
                             .stage = stages[which]};
     f->trained = pw_formula_trained(opts) > 0 ? pw_formula_trained(opts) : cfg->context;
     f->pairs = which == PW_TABLE_BIAS && formula->pe.uses & PW_PE_DENSE;
+    f->flat->mixes = x->mixes;
     f->flat->n_params = x->n_params;
     for (int k = 0; k < PW_EXPR_PARAMS; k++)
         f->flat->param[k] = x->param[k];

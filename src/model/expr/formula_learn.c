@@ -10,14 +10,15 @@
 _Static_assert((int)PW_EXPR_PARAMS + 2 <= (int)PW_PE_PARAMS, "the learned parameters of a formula");
 
 /* A number has the shape [1] or [n], n the entries along its axis, a table [size] or [n,size]; a weight of a
- * network is a matrix. The projection of a gate comes last. */
+ * network is a matrix. The projection of a gate or a mix, or the table of contextual positions, comes last.
+ */
 int pw_formula_params(const void *opts, const struct pw_config *cfg, struct pw_pe_param *out)
 {
     const struct pw_expr *x = pw_formula_of(opts)->x;
     for (int k = 0; k < x->n_params; k++) {
         const struct pw_expr_param *q = &x->param[k];
         bool axis = q->axis != PW_AXIS_NONE, matrix = axis && (q->size > 1 || q->weight);
-        int n = pw_axis_size(q->axis, cfg);
+        int n = pw_axis_size(x, q->axis, cfg);
         out[k] = (struct pw_pe_param){.name = q->name,
                                       .rows = matrix      ? n
                                               : q->weight ? q->size
@@ -30,6 +31,14 @@ int pw_formula_params(const void *opts, const struct pw_config *cfg, struct pw_p
                                       .value = q->drawn ? 0 : (float)q->value,
                                       .decay = q->weight,
                                       .layers = q->per_layer ? cfg->layers : 0};
+    }
+    if (pw_expr_has(x, PW_STAGE_MIX)) {
+        out[x->n_params] = pw_pe_mix_param(cfg, x->mixes);
+        return x->n_params + 1;
+    }
+    if (x->scan == PW_FORMULA_CONTEXT) {
+        out[x->n_params] = pw_pe_context_param(cfg, x->scan_rows);
+        return x->n_params + 1;
     }
     if (!pw_expr_has(x, PW_STAGE_GATE))
         return x->n_params;
@@ -49,19 +58,21 @@ int pw_pe_formula_params(const struct pw_pe_use_opts *use, const struct pw_confi
         out[k] = (struct pw_pe_formula_param){.name = q->name,
                                               .layers = q->per_layer ? cfg->layers : 1,
                                               .heads = heads ? cfg->heads : 1,
-                                              .size = q->size * (heads ? 1 : pw_axis_size(q->axis, cfg)),
+                                              .size = q->size * (heads ? 1 : pw_axis_size(x, q->axis, cfg)),
                                               .channels = q->axis == PW_AXIS_CHANNEL,
-                                              .pairs = q->axis == PW_AXIS_PAIR};
+                                              .pairs = q->axis == PW_AXIS_PAIR,
+                                              .mixes = q->axis == PW_AXIS_MIX};
     }
     return x->n_params;
 }
 
 static struct pw_expr_use use_of(const struct pw_pe_pass *x, int layer)
 {
-    bool heads = x->which == PW_TABLE_GAIN, columns = !heads && x->which != PW_TABLE_BIAS;
+    bool bank = x->which == PW_TABLE_BANK, heads = bank || x->which == PW_TABLE_GAIN,
+         columns = !heads && x->which != PW_TABLE_BIAS;
     return (struct pw_expr_use){.code = x->code,
                                 .there = x->there,
-                                .from = x->use->tune.offset,
+                                .from = bank ? 0 : x->use->tune.offset, /* its positions are distances */
                                 .step = x->use->tune.stretch,
                                 .layer = layer,
                                 .causal = heads || columns ||
@@ -81,6 +92,8 @@ void pw_formula_fill(const struct pw_pe_pass *x, float *table, const float *para
 void pw_formula_fill_bwd(const struct pw_pe_pass *x, float *d_param, float *d_table, const float *param)
 {
     int layers = x->which == PW_TABLE_ADDED ? 1 : x->cfg->layers;
+    if (x->which == PW_TABLE_BANK && !pw_expr_learns(pw_formula_of(x->use->o.bytes)->x, PW_STAGE_MIX))
+        return; /* without learned parameters there is no gradient, for which expr_bwd has no place */
     for (int l = 0; l < x->layers; l++) {
         struct pw_expr_use use = use_of(x, l);
         x->ops->expr_bwd(x->c, d_param, d_table + (size_t)l * x->floats, param, &use,

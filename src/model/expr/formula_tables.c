@@ -68,7 +68,7 @@ double pw_formula_value(struct pw_formula_inputs *in, enum pw_stage stage, const
     vars[PW_VAR_LAYER] = at->layer;
     vars[PW_VAR_HEAD] = at->head;
     vars[PW_VAR_KEY] = at->of_key;
-    vars[PW_VAR_PAIR] = vars[PW_VAR_CHANNEL] = at->part;
+    vars[PW_VAR_PAIR] = vars[PW_VAR_CHANNEL] = vars[PW_VAR_MIX] = at->part;
     bool first = in->last[stage].regs == NULL || in->last[stage].partial;
     in->last[stage].partial = false;
     if (in->last[stage].regs == NULL)

@@ -48,7 +48,7 @@ enum pw_code pw_formula_write(const struct pw_formula_use *f, enum pw_formula_la
                        who);
     for (int k = 0; k < x->n_params; k++) {
         const struct pw_expr_param *q = &x->param[k];
-        size_t part = (size_t)q->size * pw_axis_size(q->axis, f->cfg);
+        size_t part = (size_t)q->size * pw_axis_size(x, q->axis, f->cfg);
         param[k] = q->per_layer ? at + part * (size_t)f->layer : at;
         at += q->per_layer ? part * (size_t)f->cfg->layers : part;
     }

@@ -89,7 +89,8 @@ static struct comparison compared(const struct sample *formula, const struct sam
 static bool same_shape(const struct pw_pe_use_opts *a, const struct pw_pe_use_opts *b,
                        const struct pw_config *cfg)
 {
-    if (a->pe->uses != b->pe->uses || pw_pe_adds(b->pe) > 1 ||
+    unsigned gain = pw_pe_gains(b) ? 0u : PW_PE_GAIN; /* a use without effect at these options */
+    if (a->pe->uses != (b->pe->uses & ~gain) || pw_pe_adds(b->pe) > 1 ||
         memcmp(a->pe->by, b->pe->by, sizeof a->pe->by) != 0)
         return false;
     return !(a->pe->uses & PW_PE_ROTATION) ||
@@ -182,6 +183,36 @@ static double gate_error(const struct pw_pe_use_opts *use, const struct pw_confi
     return error / FARTHEST;
 }
 
+/* ---- mixes */
+
+/* Is a mix the entry d of a table for each m and layer, for the distances of a built-in bank? */
+static bool same_bank(const struct pw_pe_use_opts *use, const struct pw_pe_use_opts *b,
+                      const struct pw_config *cfg)
+{
+    const struct pw_expr *x = pw_formula_of(use->o.bytes)->x;
+    int reach = use->pe->reach(use->o.bytes, cfg), its = b->pe->reach(b->o.bytes, cfg);
+    const struct pw_expr_param *q = &x->param[0];
+    its = its < cfg->context ? its : cfg->context;
+    if (x->n_params != 1 || q->axis != PW_AXIS_MIX || !q->per_layer || q->size < reach || reach != its ||
+        x->mixes != b->pe->mixes(b->o.bytes))
+        return false;
+    double *values = pw_alloc((size_t)q->size, sizeof *values);
+    const double *param[1] = {values};
+    struct pw_formula_inputs in = pw_formula_inputs_of(x, NULL, cfg, 0, 1);
+    struct pw_formula_at at = {0};
+    bool same = true;
+    in.param = param;
+    for (int e = 0; e < q->size; e++)
+        values[e] = e + 1; /* the value is the number of the entry */
+    for (at.layer = 0; at.layer < cfg->layers; at.layer++)
+        for (at.part = 0; at.part < x->mixes; at.part++)
+            for (at.query = 0; same && at.query < cfg->context; at.query++)
+                same = pw_formula_value(&in, PW_STAGE_MIX, &at) == (at.query < reach ? at.query + 1 : 0);
+    pw_formula_inputs_fini(&in);
+    free(values);
+    return same;
+}
+
 struct pw_formula_twin pw_formula_nearest(const struct pw_pe_use_opts *use, const struct pw_config *cfg)
 {
     const struct pw_formula *f = pw_formula_of(use->o.bytes);
@@ -210,6 +241,12 @@ struct pw_formula_twin pw_formula_nearest(const struct pw_pe_use_opts *use, cons
         else if (table && b.pe->index != NULL && b.pe->param_rows != NULL && best.pe == NULL &&
                  same_entries(use, &b, cfg))
             best = (struct pw_formula_twin){.pe = b.pe, .factor = 1, .learned = true};
+        else if (f->pe.uses == PW_PE_MIXES && same_bank(use, &b, cfg))
+            best = (struct pw_formula_twin){.pe = b.pe, .factor = 1, .learned = true};
+        else if (f->pe.uses == PW_PE_SCAN && f->pe.scan == b.pe->scan &&
+                 (f->pe.scan != PW_SCAN_CONTEXT ||
+                  use->pe->scan_rows(use->o.bytes) == b.pe->scan_rows(b.o.bytes)))
+            best = (struct pw_formula_twin){.pe = b.pe, .factor = 1};
         else if (b.pe->uses == PW_PE_TERMS && gate < NEAR)
             best = (struct pw_formula_twin){.pe = b.pe, .factor = 1, .error = fmax(gate, 1e-16)};
     }

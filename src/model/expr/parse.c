@@ -9,8 +9,8 @@
 #include "base/alloc.h"
 #include "model/expr/parse_int.h"
 
-const char *const pw_stage_names[PW_STAGES + 1] = {"position", "embed", "angle", "gain", "bias",
-                                                   "scale",    "score", "mask",  "gate", NULL};
+const char *const pw_stage_names[PW_STAGES + 1] = {"position", "embed", "angle", "gain", "bias", "scale",
+                                                   "score",    "mask",  "gate",  "mix",  NULL};
 /* Words with a meaning of their own, besides variables, stages and functions. */
 static const char *const words[] = {"learn", "normal", "per", "head",   "layer",  "slopes",
                                     "list",  "sum",    "mlp", "hidden", "option", NULL};
@@ -81,7 +81,7 @@ int pw_parse_find(const char *const *list, const char *text, int length)
 
 /* ---- statements */
 
-/* learn(INIT [, size]) [per head [, layer]]; channel or pair in place of head */
+/* learn(INIT [, size]) [per head [, layer]]; channel, pair or mix in place of head */
 static void learned(struct pw_parser *p, struct pw_parse_name *name)
 {
     struct pw_expr_param *q = pw_parse_param(p, p->x->text + name->at, name->length, name->at);
@@ -121,17 +121,19 @@ static void learned(struct pw_parser *p, struct pw_parse_name *name)
         else {
             pw_parse_fail(
                 p, p->t.at,
-                "'per head', 'per channel' or 'per pair', 'per layer', or two as in 'per head, layer'");
+                "'per head', 'per channel', 'per pair' or 'per mix', 'per layer', or two as in 'per head, "
+                "layer'");
             return;
         }
         pw_parse_advance(p);
     } while (pw_parse_take(p, ","));
 }
 
-/* `g` is not: formulas use the letter for parameters, and their names come before variables. */
+/* `g` and `m` are not: formulas use the letters for parameters and slopes, and names come before variables.
+ */
 static bool is_reserved(const char *text, int length)
 {
-    if (length == 1 && *text == 'g')
+    if (length == 1 && (*text == 'g' || *text == 'm'))
         return false;
     return pw_parse_find(pw_parse_variables, text, length) >= 0 || pw_parse_find(words, text, length) >= 0 ||
            pw_function_find(text, length) >= 0;
@@ -148,6 +150,31 @@ static void pairing(struct pw_parser *p, int at)
         p->x->pairing = PW_FORMULA_INTERLEAVED;
     else
         pw_parse_fail(p, p->t.at, "pairing is 'half' or 'interleaved'");
+}
+
+/* scan = stick|context(N) */
+static void scan(struct pw_parser *p, int at)
+{
+    if (p->x->scan != 0)
+        pw_parse_fail(p, at, "'scan' is defined twice");
+    else if (pw_parse_take(p, "stick"))
+        p->x->scan = PW_FORMULA_STICK;
+    else if (pw_parse_take(p, "context")) {
+        p->x->scan = PW_FORMULA_CONTEXT;
+        pw_parse_expect(p, "(", "after context");
+        p->x->scan_rows = pw_parse_whole(p, "the number of contextual positions", 2, PW_EXPR_COUNTED);
+        pw_parse_expect(p, ")", "after the number of positions");
+    } else
+        pw_parse_fail(p, p->t.at, "scan is 'stick' or 'context(64)'");
+}
+
+/* mixes = K */
+static void mixes(struct pw_parser *p, int at)
+{
+    if (p->x->mixes != 0)
+        pw_parse_fail(p, at, "'mixes' is defined twice");
+    else
+        p->x->mixes = pw_parse_whole(p, "the number of functions of a mix", 1, PW_EXPR_MIXES);
 }
 
 static void statement(struct pw_parser *p)
@@ -167,6 +194,16 @@ static void statement(struct pw_parser *p)
     if (length == 7 && memcmp(text, "pairing", 7) == 0) {
         pw_parse_advance(p);
         pairing(p, at);
+        return;
+    }
+    if (length == 4 && memcmp(text, "scan", 4) == 0) {
+        pw_parse_advance(p);
+        scan(p, at);
+        return;
+    }
+    if (length == 5 && memcmp(text, "mixes", 5) == 0) {
+        pw_parse_advance(p);
+        mixes(p, at);
         return;
     }
     if (stage < 0 && is_reserved(text, length)) {
@@ -221,16 +258,21 @@ static bool is_one(const struct pw_parser *p)
 
 static void check_used(struct pw_parser *p)
 {
-    bool any = false;
+    bool any = p->x->scan != 0;
     for (int k = 0; k < PW_STAGES; k++)
         any |= p->x->root[k] >= 0;
     if (!any)
         pw_parse_fail(p, p->t.at,
                       "the formula defines nothing: one of position, embed, angle, gain, bias, scale, score, "
-                      "mask, gate%s",
+                      "mask, gate, mix, scan%s",
                       is_one(p) ? "; quotes around a formula protect ';'" : "");
     if (p->x->pairing != 0 && p->x->root[PW_STAGE_ANGLE] < 0 && p->x->root[PW_STAGE_GAIN] < 0)
         pw_parse_fail(p, p->t.at, "nothing uses the pairing: there is no angle and no gain");
+    if (p->x->mixes != 0 && p->x->root[PW_STAGE_MIX] < 0)
+        pw_parse_fail(p, p->t.at, "nothing uses 'mixes': there is no mix");
+    if (p->x->mixes == 0 && p->x->root[PW_STAGE_MIX] >= 0)
+        pw_parse_fail(p, p->stage_at[PW_STAGE_MIX],
+                      "a mix needs the number of its functions: 'mixes = 4; mix = ...'");
     for (int k = 0; k < p->n_names; k++)
         if ((p->names[k].param >= 0 || p->names[k].option) && !p->names[k].used)
             pw_parse_fail(p, p->names[k].at, "nothing uses the %s '%.*s'",
@@ -309,7 +351,7 @@ void pw_expr_words(void (*each)(void *arg, const char *word), void *arg)
         snprintf(call, sizeof call, "%s%s", pw_parse_token_word(k), pw_parse_token_calls(k) ? "(" : "");
         each(arg, call);
     }
-    for (int k = 0; k < 7; k++)
-        each(arg,
-             (const char *const[]){"learn(", "slopes()", "list(", "sum(", "mlp(", "option(", "pairing"}[k]);
+    for (int k = 0; k < 9; k++)
+        each(arg, (const char *const[]){"learn(", "slopes()", "list(", "sum(", "mlp(", "option(", "pairing",
+                                        "mixes", "scan"}[k]);
 }

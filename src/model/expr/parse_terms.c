@@ -7,7 +7,7 @@
 
 const char *const pw_parse_variables[PW_VARS + 1] = {"i", "j", "d",      "n", "L",     "context", "h",
                                                      "H", "l", "layers", "p", "pairs", "c",       "C",
-                                                     "D", "s", "key",    "g", NULL};
+                                                     "D", "s", "key",    "g", "m",     NULL};
 
 /* ---- nodes */
 
@@ -71,6 +71,8 @@ static int variable(struct pw_parser *p, enum pw_expr_var v, int at)
         return pw_parse_fail(p, at, "'s' is the finished score, which only 'score' can read");
     if (v == PW_VAR_GATE && p->stage >= 0 && p->stage != PW_STAGE_GATE)
         return pw_parse_fail(p, at, "'g' is a token's projection, which only 'gate' can read");
+    if (v == PW_VAR_MIX && p->stage >= 0 && p->stage != PW_STAGE_MIX)
+        return pw_parse_fail(p, at, "'m' is the number of a function of a mix, which only 'mix' can read");
     if (v == PW_VAR_KEY && p->stage >= 0 && p->stage != PW_STAGE_ANGLE && p->stage != PW_STAGE_GAIN)
         return pw_parse_fail(p, at, "'key' is 1 for a rotated key: only 'angle' and 'gain' can read it");
     if (v == PW_VAR_DISTANCE && p->position_at >= 0 && !p->x->by_data)

@@ -95,6 +95,12 @@ struct pw_torch_head {
 /* Appends the function formula_STAGE. */
 void pw_torch_function(struct pw_print *p, enum pw_stage stage, const struct pw_torch_head *head);
 
+/* print_torch_reads.c: appends use_gates and use_mix, with which a file gets what a layer makes of its input
+ * before a pass. */
+void pw_torch_uses(const struct pw_print *p, struct pw_str *out);
+/* Appends the function `attention`: a scan reads all scores of a query, so it replaces all of attention. */
+void pw_torch_attention(const struct pw_print *p, struct pw_str *out);
+
 /* ---- LaTeX: print_latex.c has the nodes, print_latex_file.c the equations */
 extern const char *const pw_latex_variables[PW_VARS];
 /* The symbol of a VAR node. */

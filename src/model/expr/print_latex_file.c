@@ -27,6 +27,7 @@ static unsigned reads_of(const struct pw_expr *x, int node, bool *head, bool *la
             *head = *head || x->param[n->index].axis == PW_AXIS_HEAD;
             vars |= x->param[n->index].axis == PW_AXIS_CHANNEL ? 1u << PW_VAR_CHANNEL
                     : x->param[n->index].axis == PW_AXIS_PAIR  ? 1u << PW_VAR_PAIR
+                    : x->param[n->index].axis == PW_AXIS_MIX   ? 1u << PW_VAR_MIX
                                                                : 0;
             *layer = *layer || x->param[n->index].per_layer;
         }
@@ -44,8 +45,9 @@ const char *pw_latex_variable(const struct pw_node *node)
 /* Append what a named expression depends on as its index: m = slopes()[h] is m_{h}. */
 static void put_index(struct pw_str *out, const struct pw_expr *x, int node)
 {
-    static const enum pw_expr_var order[] = {PW_VAR_HEAD, PW_VAR_LAYER,    PW_VAR_I,       PW_VAR_J,
-                                             PW_VAR_PAIR, PW_VAR_DISTANCE, PW_VAR_CHANNEL, PW_VAR_N};
+    static const enum pw_expr_var order[] = {PW_VAR_HEAD,    PW_VAR_LAYER, PW_VAR_I,
+                                             PW_VAR_J,       PW_VAR_PAIR,  PW_VAR_DISTANCE,
+                                             PW_VAR_CHANNEL, PW_VAR_N,     PW_VAR_MIX};
     bool head = false, layer = false, first = true;
     unsigned vars = reads_of(x, node, &head, &layer);
     vars |= (head ? 1u << PW_VAR_HEAD : 0) | (layer ? 1u << PW_VAR_LAYER : 0);
@@ -65,7 +67,7 @@ static void put_stage(struct pw_print *p, enum pw_stage stage, bool *known)
         "\\operatorname{angle}_{i,p}",        "\\operatorname{gain}_{i,p}",
         "\\operatorname{bias}_{h}(i, j)",     "\\operatorname{scale}_{h}(i)",
         "\\operatorname{score}_{h}(s, i, j)", "\\operatorname{mask}_{h}(i, j)",
-        "\\operatorname{gate}_{h}(g)"};
+        "\\operatorname{gate}_{h}(g)",        "\\operatorname{mix}_{m}(d)"};
     const struct pw_expr *x = p->x;
     int root = x->root[stage];
     pw_print_scan(p, stage, false);
@@ -90,6 +92,21 @@ static void put_stage(struct pw_print *p, enum pw_stage stage, bool *known)
     pw_str_add(p->out, "  %s &= ", head[stage]);
     pw_latex_put(p, p->out, root, stage == PW_STAGE_MASK);
     pw_str_add(p->out, " \\\\\n");
+}
+
+/* How a head reads its keys, from its finished scores s. */
+static void put_scan(const struct pw_expr *x, struct pw_str *out)
+{
+    if (x->scan == PW_FORMULA_STICK)
+        pw_str_add(out, "  \\operatorname{weight}_{h}(i, j) &= \\sigma(s_{i,j}) \\prod_{k=j+1}^{i-1} (1 - "
+                        "\\sigma(s_{i,k})) \\quad \\text{if } j < i \\\\\n"
+                        "  \\operatorname{weight}_{h}(i, i) &= \\prod_{k=0}^{i-1} (1 - \\sigma(s_{i,k})) "
+                        "\\\\\n");
+    if (x->scan == PW_FORMULA_CONTEXT)
+        pw_str_add(out,
+                   "  t_{h}(i, j) &= \\min\\left(%d, \\sum_{k=j}^{i} \\sigma(s_{i,k})\\right) \\\\\n"
+                   "  \\operatorname{score}_{h}(i, j) &= s_{i,j} + q_i \\cdot e_{t_{h}(i, j)} \\\\\n",
+                   x->scan_rows - 1);
 }
 
 static void put_networks(const struct pw_expr *x, struct pw_str *out)
@@ -128,6 +145,17 @@ static void put_comments(const struct pw_expr_source *src, struct pw_str *out)
         pw_str_add(out,
                    "%% g: a learned projection of a layer's normed input, for each head; a score gets the "
                    "sum of the gates of\n%% all tokens after the key, up to the query.\n");
+    if (pw_expr_has(x, PW_STAGE_MIX))
+        pw_str_add(
+            out,
+            "%% mix: functions m = 0..%d of the distance; a score gets their sum, weighted by a learned "
+            "projection of\n%% the query's normed input, which has a weight for each head and m.\n",
+            x->mixes - 1);
+    if (x->scan != 0)
+        pw_str_add(out, "%% s: finished scores; %s.\n",
+                   x->scan == PW_FORMULA_STICK
+                       ? "the weights replace those of the softmax"
+                       : "e: a learned table of this layer, linear between its columns");
     pw_str_fini(&text);
     if (strstr(x->text, "slopes") != NULL) {
         pw_str_add(out, "%% slope: ALiBi's slopes (Press et al. 2022):");
@@ -144,7 +172,7 @@ static void put_comments(const struct pw_expr_source *src, struct pw_str *out)
     }
     for (int k = 0; k < x->n_params; k++) {
         const struct pw_expr_param *q = &x->param[k];
-        for (int h = 0; h < pw_axis_size(q->axis, c); h++) {
+        for (int h = 0; h < pw_axis_size(x, q->axis, c); h++) {
             pw_str_add(out, "%% learned: %s", q->name);
             if (q->axis != PW_AXIS_NONE)
                 pw_str_add(out, ", %s = %d", pw_axis_letters[q->axis], h);
@@ -167,6 +195,7 @@ void pw_expr_print_latex(const struct pw_expr_source *src, struct pw_str *out)
     for (int s = 0; s < PW_STAGES; s++)
         if (pw_expr_has(src->x, s))
             put_stage(&p, s, known);
+    put_scan(src->x, out);
     put_networks(src->x, out);
     while (out->len > 0 && strchr("\\\n ", out->s[out->len - 1]) != NULL)
         out->s[--out->len] = '\0'; /* no line break after the last equation */

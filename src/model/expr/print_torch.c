@@ -44,7 +44,8 @@ static void put_counter(const struct pw_print *p, struct pw_str *out, int sum)
     const struct pw_expr_name *c = &p->x->counter[sum];
     const char *word = p->x->text + c->at;
     bool other = is_taken(word, c->length) || pw_print_is_name(p->x, word, c->length);
-    other = other || pw_parse_find(pw_parse_variables, word, c->length) >= 0;
+    int v = pw_parse_find(pw_parse_variables, word, c->length);
+    other = other || (v >= 0 && (v != PW_VAR_MIX || pw_print_reads(p, PW_VAR_MIX)));
     for (int s = 0; s < sum && !other; s++)
         other = p->x->counter[s].length == c->length &&
                 memcmp(p->x->text + p->x->counter[s].at, word, (size_t)c->length) == 0;
@@ -64,11 +65,11 @@ static void write_variable(struct pw_print_node *n, int var)
 }
 
 /* The index of a parameter's entry along its axis, in Python. */
-static const char *const index_of[PW_AXES] = {"", "h", "c.long()", "p.long()"};
+static const char *const index_of[PW_AXES] = {"", "h", "c.long()", "p.long()", "m.long()"};
 
 static const char *head_of(const struct pw_expr_param *q)
 {
-    static const char *const before[PW_AXES] = {"", "h, ", "c.long(), ", "p.long(), "};
+    static const char *const before[PW_AXES] = {"", "h, ", "c.long(), ", "p.long(), ", "m.long(), "};
     return before[q->axis];
 }
 

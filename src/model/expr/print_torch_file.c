@@ -12,7 +12,7 @@
 bool pw_expr_has_score_mod(const struct pw_expr *x)
 {
     return pw_expr_has(x, PW_STAGE_BIAS) || pw_expr_has(x, PW_STAGE_SCALE) ||
-           pw_expr_has(x, PW_STAGE_SCORE) || pw_expr_has(x, PW_STAGE_GATE);
+           pw_expr_has(x, PW_STAGE_SCORE) || pw_expr_has(x, PW_STAGE_GATE) || pw_expr_has(x, PW_STAGE_MIX);
 }
 
 bool pw_expr_needs_module(const struct pw_expr *x)
@@ -50,7 +50,7 @@ static void put_params(const struct pw_print *p, struct pw_str *out)
     for (int k = 0; k < x->n_params; k++) {
         const struct pw_expr_param *q = &x->param[k];
         bool axis = q->axis != PW_AXIS_NONE;
-        int rows = pw_axis_size(q->axis, p->src->cfg);
+        int rows = pw_axis_size(x, q->axis, p->src->cfg);
         bool list = q->size > 1 || (strchr(q->name, '.') != NULL && !pw_text_ends(q->name, ".2.bias"));
         pw_str_add(out, "    \"%s\": torch.tensor(", q->name);
         if (axis || list)
@@ -142,19 +142,14 @@ static void put_score_mod(const struct pw_print *p, struct pw_str *out, bool tab
                    "\n\n# FlexAttention can't trace the formula's sum, so score_mod reads a table of %d "
                    "positions.\nTABLES[\"bias\"] = bias_table(%d).contiguous()\n",
                    P, P);
-    if (pw_expr_has(x, PW_STAGE_GATE))
-        pw_str_add(
-            out,
-            "\n\ndef use_gates(g):\n"
-            "    \"\"\"Sets what score_mod adds, from g [batch,length,%d]: x @ weight.T + bias, with "
-            "fgate_proj of "
-            "this layer\n    and x the normed input from which q, k and v come.\"\"\"\n"
-            "    gates = formula_gate(g.to(DTYPE), torch.arange(%d, device=g.device)).expand(g.shape)\n"
-            "    TABLES[\"gates\"] = gates.cumsum(1).mT.contiguous()\n",
-            H, H);
+    pw_torch_uses(p, out);
     pw_str_add(out, "\n\ndef score_mod(score, b, h, q_idx, kv_idx):\n    s = score\n");
     if (t->temperature != 1)
         pw_str_add(out, "    s = s / %.9g\n", (double)t->temperature);
+    if (pw_expr_has(x, PW_STAGE_MIX))
+        pw_str_add(out,
+                   "    d, last = q_idx - kv_idx, TABLES[\"mix\"].shape[-1] - 1\n"
+                   "    s = s + TABLES[\"mix\"][b, h, q_idx, torch.where((d >= 0) & (d < last), d, last)]\n");
     if (t->logn > 0)
         pw_str_add(out, "    s = s * torch.clamp(torch.log(q_idx + 1.0) / %.17g, min=1)\n",
                    pw_log((double)t->logn));
@@ -265,13 +260,18 @@ static void put_head(const struct pw_print *p, struct pw_str *out)
     pw_str_add(out,
                "\n\nThe model has %d layers, %d heads of width %d and context %d; L is %d, and l is %d.\n",
                c->layers, c->heads, c->head_width, c->context, p->src->trained, p->src->layer);
-    if (changes_scores(p->src) || pw_expr_has(p->x, PW_STAGE_MASK))
+    if (p->x->scan != 0)
+        pw_str_add(out, "\n    out, weights = attention(q, k, v%s)\n",
+                   p->x->scan == PW_FORMULA_CONTEXT ? ", pos_emb" : "");
+    else if (changes_scores(p->src) || pw_expr_has(p->x, PW_STAGE_MASK))
         pw_str_add(out,
                    "\n    block_mask = create_block_mask(mask_mod, None, %d, T, T)\n"
                    "    flex_attention(q, k, v,%s block_mask=block_mask, scale=SCALE)\n",
                    c->heads, changes_scores(p->src) ? " score_mod=score_mod," : "");
     if (pw_expr_has(p->x, PW_STAGE_GATE))
         pw_str_add(out, "\nFlexAttention does not see the layer's input: call use_gates before each pass.\n");
+    if (pw_expr_has(p->x, PW_STAGE_MIX))
+        pw_str_add(out, "\nFlexAttention does not see the layer's input: call use_mix before each pass.\n");
     if (turns(p->x))
         pw_str_add(out,
                    "\nFlexAttention sees a finished score, not queries and keys, so a rotation is no "
@@ -288,6 +288,8 @@ static void put_head(const struct pw_print *p, struct pw_str *out)
                "\nDTYPE = torch.float32  # of scores; torch.float64: every digit of pewter's numbers\n"
                "SCALE = %.9g  # of products of query and key\n",
                c->scale ? 1 / sqrt((double)c->head_width) : 1.0);
+    if (p->x->scan != 0 && p->src->tune.temperature != 1)
+        pw_str_add(out, "TEMPERATURE = %.9g\n", (double)p->src->tune.temperature);
     pw_str_fini(&text);
 }
 
@@ -308,6 +310,8 @@ static void put_check(const struct pw_print *p, struct pw_str *out)
                c->context < 100 ? c->context : 100, c->heads, c->head_width, c->heads);
     if (pw_expr_has(p->x, PW_STAGE_GATE))
         pw_str_add(out, "    use_gates(torch.randn(1, T, %d))\n", c->heads);
+    if (pw_expr_has(p->x, PW_STAGE_MIX))
+        pw_str_add(out, "    use_mix(torch.randn(1, T, %d))\n", c->heads * p->x->mixes);
     if (scores)
         pw_str_add(out, "    s = score_mod(s, 0, h, n[:, None], n)\n");
     pw_str_add(out,
@@ -331,6 +335,7 @@ enum pw_code pw_expr_print_torch(const struct pw_expr_source *src, struct pw_str
         [PW_STAGE_SCORE] = {"s, h, q_idx, kv_idx", "q_idx - kv_idx", false},
         [PW_STAGE_MASK] = {"h, q_idx, kv_idx", "q_idx - kv_idx", false},
         [PW_STAGE_GATE] = {"g, h", "g", false},
+        [PW_STAGE_MIX] = {"m, d", "m + d", true},
     };
     if (pw_expr_by_data(src->x))
         return pw_fail(
@@ -360,8 +365,8 @@ enum pw_code pw_expr_print_torch(const struct pw_expr_source *src, struct pw_str
     }
     if (code == PW_OK) {
         put_head(&p, out);
-        bool tensors =
-            p.tables.len > 0 || table || src->x->n_params > 0 || pw_expr_has(src->x, PW_STAGE_GATE);
+        bool tensors = p.tables.len > 0 || table || src->x->n_params > 0 ||
+                       pw_expr_has(src->x, PW_STAGE_GATE) || pw_expr_has(src->x, PW_STAGE_MIX);
         if (tensors) {
             put_params(&p, out);
             put_tables(&p, out);
@@ -369,10 +374,14 @@ enum pw_code pw_expr_print_torch(const struct pw_expr_source *src, struct pw_str
         put_helpers(&p, out, tensors);
         pw_str_add(out, "%s", pw_str_text(&body));
         put_rows(&p, out);
-        if (changes_scores(src))
-            put_score_mod(&p, out, table);
-        put_mask_mod(&p, out);
-        put_check(&p, out);
+        if (src->x->scan != 0) {
+            pw_torch_attention(&p, out);
+        } else {
+            if (changes_scores(src))
+                put_score_mod(&p, out, table);
+            put_mask_mod(&p, out);
+            put_check(&p, out);
+        }
     }
     pw_print_fini(&p);
     pw_str_fini(&p.tables);

@@ -38,9 +38,14 @@ static int positions(const void *opts)
     return ((const struct options *)opts)->npos;
 }
 
+struct pw_pe_param pw_pe_context_param(const struct pw_config *cfg, int n)
+{
+    return (struct pw_pe_param){"pos_emb", cfg->head_width, n, 0, 0, true, cfg->layers};
+}
+
 static int params(const void *opts, const struct pw_config *cfg, struct pw_pe_param *out)
 {
-    *out = (struct pw_pe_param){"pos_emb", cfg->head_width, positions(opts), 0, 0, true, cfg->layers};
+    *out = pw_pe_context_param(cfg, positions(opts));
     return 1;
 }
 

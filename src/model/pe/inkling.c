@@ -34,12 +34,16 @@ static const struct pw_opt opts_table[] = {
     {0},
 };
 
+struct pw_pe_param pw_pe_mix_param(const struct pw_config *cfg, int M)
+{
+    return (struct pw_pe_param){"r_proj.weight", cfg->heads * M, cfg->width, 0.02f, 0, true, cfg->layers};
+}
+
 static int params(const void *opts, const struct pw_config *cfg, struct pw_pe_param *out)
 {
     const struct options *o = opts;
 
-    out[0] =
-        (struct pw_pe_param){"r_proj.weight", cfg->heads * o->mixes, cfg->width, 0.02f, 0, true, cfg->layers};
+    out[0] = pw_pe_mix_param(cfg, o->mixes);
     out[1] = (struct pw_pe_param){"rel_logits_proj.proj", o->mixes, o->reach, 0.02f, 0, false, cfg->layers};
     return 2;
 }
@@ -49,8 +53,9 @@ static int mixes(const void *opts)
     return ((const struct options *)opts)->mixes;
 }
 
-static int reach(const void *opts)
+static int reach(const void *opts, const struct pw_config *cfg)
 {
+    (void)cfg;
     return ((const struct options *)opts)->reach;
 }
 

@@ -36,14 +36,15 @@ static void resolve(void *opts, const struct pw_config *cfg)
         o->distance = cfg->context <= SMALL_CONTEXT ? 8 : 16;
 }
 
-static int reach(const void *opts)
+static int reach(const void *opts, const struct pw_config *cfg)
 {
+    (void)cfg;
     return ((const struct options *)opts)->distance;
 }
 
 static int rows(const void *opts, const struct pw_config *cfg)
 {
-    struct pw_attn a = {.causal = cfg->causal, .reach = reach(opts)};
+    struct pw_attn a = {.causal = cfg->causal, .reach = reach(opts, cfg)};
     return pw_key_rows(&a);
 }
 
