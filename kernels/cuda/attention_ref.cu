@@ -44,7 +44,8 @@ static __device__ __forceinline__ size_t row_of(const struct pw_attend &a, const
     return at[p.seq] * (size_t)a.heads + ((size_t)p.h * (size_t)p.T + (size_t)p.i) * (size_t)p.T;
 }
 
-/* Writes the scores of this place's query for its keys to out. second receives the derivatives of the
+/* Writes the scores of this place's query for its keys to out, which holds the products of a walk. second
+ * receives the derivatives of the
  * function of scores, or the gates and places of contextual positions, `next` floats apart; NULL: not wanted.
  */
 static __device__ __forceinline__ void score_row(float *out, float *second, size_t next,
@@ -58,7 +59,8 @@ static __device__ __forceinline__ void score_row(float *out, float *second, size
     const float *bias = pw_dev_bias(a, p.h, query);
     for (int j = (int)(threadIdx.x % 32); j < keys; j += 32) {
         int key = pw_dev_id(a, (size_t)(p.base + j));
-        float by, v = pw_dev_score(a, pw_dev_match(a, q, k + (size_t)j * w, query - key), bias, key);
+        float match = a.walk.vectors != NULL ? out[j] : pw_dev_match(a, q, k + (size_t)j * w, query - key);
+        float by, v = pw_dev_score(a, match, bias, key);
         v = pw_dev_add_terms(a, p.h, p.r, (size_t)(p.base + j), v);
         v = pw_dev_add_mix(a, p.h, p.r, p.r, (size_t)(p.base + j), v);
         v = pw_dev_add_slopes(a, p.h, p.r, (size_t)(p.base + j), v);
@@ -115,13 +117,20 @@ static __global__ void attend_rows(float *z, float *save, float *probs, struct p
                     keys, a.D, 1.0f, weights[threadIdx.x / 32]);
 }
 
+/* Fills `at`, and the maps out with the products of a walk. */
+static cudaError_t begin_maps(cudaStream_t s, size_t *at, float *out, struct pw_attend *a)
+{
+    cudaError_t e = pw_attention_maps(s, at, a);
+    return e == cudaSuccess && a->walk.vectors != NULL ? pw_walk_maps(s, out, at, *a) : e;
+}
+
 cudaError_t pw_cuda_scores(cudaStream_t s, float *out, const float *qkv, const struct pw_attn *a,
                            const int *pos, const struct pw_seqs *seqs, size_t *at)
 {
     struct pw_attend all = pw_attend_of(qkv, a, pos, seqs);
     if (all.rows == 0)
         return cudaSuccess;
-    cudaError_t e = pw_attention_maps(s, at, &all);
+    cudaError_t e = begin_maps(s, at, out, &all);
     if (e != cudaSuccess)
         return e;
     return PW_LAUNCH(score_rows, dim3(pw_blocks(all.rows * (size_t)a->heads, PW_WARPS)), dim3(PW_THREADS), 0,
@@ -135,7 +144,7 @@ cudaError_t pw_cuda_attention_fwd_ref(cudaStream_t s, float *z, float *save, flo
     struct pw_attend all = pw_attend_of(qkv, a, pos, seqs);
     if (all.rows == 0)
         return cudaSuccess;
-    cudaError_t e = pw_attention_maps(s, at, &all);
+    cudaError_t e = begin_maps(s, at, save, &all);
     if (e != cudaSuccess)
         return e;
     return PW_LAUNCH(attend_rows, dim3(pw_blocks(all.rows * (size_t)a->heads, PW_WARPS)), dim3(PW_THREADS), 0,

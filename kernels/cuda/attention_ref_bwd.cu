@@ -1,8 +1,8 @@
 /* attention_ref_bwd.cu - the backward pass of attention in the order of kernels/backend.h.
  *
  * The first kernel runs by queries for dS and dq, the second by keys for dk and dv. dS is stored in between,
- * for the gradient of the bias too. With relative keys its sums by query and row are stored as well, and with
- * contextual positions the gradients of each query's products. */
+ * for the gradient of the bias too. A walk makes dq and dk (walk.cu). With relative keys its sums by query
+ * and row are stored as well, and with contextual positions the gradients of each query's products. */
 #include "kernels/cuda/attention_ref.h"
 
 static __device__ __forceinline__ const float *probs_of(const struct pw_attend &a, const struct pw_place &p,
@@ -163,7 +163,7 @@ static __global__ void bwd_queries(float *dqk, float *d_slopes, float *ds, float
         sum_relative(dq, by_row + item * (size_t)a.key_rows, ds, k, a, p, keys, shared);
     else if (a.scan.kind == PW_SCAN_CONTEXT)
         sum_context(dq, by_row + item * (size_t)a.scan.n, ds, k, prob + 2 * next, next, a, p, keys, shared);
-    else
+    else if (a.walk.vectors == NULL)
         sum_keys(dq, ds, k, a, keys, shared);
     if (d_slopes == NULL)
         return;
@@ -220,7 +220,7 @@ static __global__ void bwd_keys(float *dqkv, float *dqk, float *d_terms, float *
                                  prob[(size_t)i * (size_t)p.T + (size_t)j]);
     };
     ds += pw_dev_ds_row(a, p, 0) + (size_t)j;
-    for (int c = 0; c < a.E; c += PW_CUDA_WIDEST)
+    for (int c = 0; c < a.E && a.walk.vectors == NULL; c += PW_CUDA_WIDEST)
         pw_dev_weighted(
             dk + c, [&](int i) { return ds[(size_t)i * (size_t)a.longest]; }, q + c, w, from, p.T,
             min(a.E - c, PW_CUDA_WIDEST), a.scale, shared);
@@ -242,7 +242,7 @@ size_t pw_cuda_attention_ds(const struct pw_attn *a, const struct pw_seqs *seqs)
     struct pw_attend all = pw_attend_of(NULL, a, NULL, seqs);
     size_t maps = all.rows * (size_t)all.heads * (size_t)all.longest;
     return maps + pw_relative_floats(all) + pw_context_floats(all) + pw_mix_floats(all) +
-           (a->bias != NULL ? pw_bias_index_ints(all) : 0);
+           pw_walk_floats(all) + (a->bias != NULL ? pw_bias_index_ints(all) : 0);
 }
 
 cudaError_t pw_cuda_attention_bwd_ref(cudaStream_t s, float *dqkv, float *d_bias, float *d_keys,
@@ -257,7 +257,8 @@ cudaError_t pw_cuda_attention_bwd_ref(cudaStream_t s, float *dqkv, float *d_bias
     dim3 blocks(pw_blocks(all.rows * (size_t)a->heads, PW_WARPS));
     float *by_row = ds + all.rows * (size_t)all.heads * (size_t)all.longest;
     float *mixed = by_row + pw_relative_floats(all) + pw_context_floats(all);
-    int *index = (int *)(mixed + pw_mix_floats(all));
+    float *walked = mixed + pw_mix_floats(all);
+    int *index = (int *)(walked + pw_walk_floats(all));
     float *d_slopes = a->made != NULL ? a->made->d_slopes : NULL;
     float *dqk = all.qk != qkv ? a->made->d_wide : dqkv;
     cudaError_t e = pw_attention_maps(s, at, &all);
@@ -269,6 +270,8 @@ cudaError_t pw_cuda_attention_bwd_ref(cudaStream_t s, float *dqkv, float *d_bias
                       all, at);
     if (e == cudaSuccess && a->mix != NULL)
         e = pw_mix_bwd(s, mixed, ds, all);
+    if (e == cudaSuccess && a->walk != NULL)
+        e = pw_walk_bwd(s, dqk, ds, walked, all);
     if (e == cudaSuccess && all.scan.kind == PW_SCAN_CONTEXT && d_keys != NULL)
         return pw_context_table(s, d_keys, by_row, all);
     if (e == cudaSuccess && d_keys != NULL)

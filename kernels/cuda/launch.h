@@ -178,6 +178,14 @@ size_t pw_cuda_polar_bwd_floats(const struct pw_polar *p, int R);
 cudaError_t pw_cuda_polar_bwd(cudaStream_t s, float *dqkv, float *d_phase, const float *dy, const float *qkv,
                               const struct pw_polar *p, const int *pos, int R, float *room);
 
+/* ---- walk_rows.cu. room: pw_cuda_walk_bwd_floats. */
+cudaError_t pw_cuda_walk_fwd(cudaStream_t s, float *vectors, float *factors, const float *y, const float *g,
+                             int before, const struct pw_walk_rows *w, const struct pw_seqs *seqs, int R);
+size_t pw_cuda_walk_bwd_floats(const struct pw_walk_rows *w, int R);
+cudaError_t pw_cuda_walk_bwd(cudaStream_t s, float *dy, float *dg, float *d_conv, const float *d_vectors,
+                             const float *d_factors, const float *y, const float *g,
+                             const struct pw_walk_rows *w, const struct pw_seqs *seqs, float *room);
+
 /* ---- put_head.cu, gather.cu, fire.cu, loss.cu, elementwise.cu, dropout.cu. rounded: dx, d_logits or y as
  * bf16, or NULL. In dropout y may be NULL if rounded is not. */
 cudaError_t pw_cuda_put_head(cudaStream_t s, float *z, const float *table, const int *pos, int h, int H,

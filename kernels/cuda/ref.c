@@ -106,9 +106,13 @@ size_t pw_cuda_ref_beside(const struct pw_attn *a, const struct pw_seqs *s, int 
 {
     (void)widest; /* products need no scratch */
     struct pw_polar p = {.heads = a->heads, .head_width = a->head_width};
+    struct pw_walk_rows w = {.heads = a->heads, .head_width = a->head_width, .taps = 1}; /* or more */
     bool polar = a->made != NULL && a->made->wide != NULL;
     size_t attention = pw_cuda_turned_bytes(a, bwd_bytes(a, s), s->rows),
-           made = polar ? pw_cuda_polar_bwd_floats(&p, s->rows) * sizeof(float) : 0;
+           made = polar             ? pw_cuda_polar_bwd_floats(&p, s->rows)
+                  : a->walk != NULL ? pw_cuda_walk_bwd_floats(&w, s->rows)
+                                    : 0;
+    made *= sizeof(float);
     return pw_cuda_room_for(attention > made ? attention : made);
 }
 

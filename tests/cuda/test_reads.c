@@ -30,6 +30,10 @@ static const struct {
     {OPTIONS " norm_at=ff", "inkling alpha=0.7 floor=2 reach=9"},
     {OPTIONS " dropout=0.2", "pope"},
     {OPTIONS " head_width=70 kv_heads=1", "pope"},
+    {OPTIONS " dropout=0.2 tied=on", "path"},
+    {OPTIONS " head_width=5 scale=off", "path rank=3 conv=0"},
+    {OPTIONS " dropout=0.2 norm_at=ff", "wall"},
+    {OPTIONS " head_width=70 kv_heads=1", "wall"},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -123,12 +127,12 @@ static void test_bits(void **state)
 /* A prompt whose rows and heads take more than one launch. */
 static void test_long_prompt(void **state)
 {
-    static const char *const pes[] = {"inkling", "cope npos=9", "pope", "stickbreaking"};
+    static const char *const pes[] = {"inkling", "cope npos=9", "pope", "stickbreaking", "path", "wall"};
     static float whole[T * VOCAB];
     struct toy toy = open_device("ref", NULL);
     struct pw_batch *one = toy_batch(6, 1, T, T, VOCAB);
     (void)state;
-    for (int k = 0; k < 4; k++) {
+    for (size_t k = 0; k < sizeof pes / sizeof *pes; k++) {
         struct pw_model *m = toy_model(&toy, "layers=1 width=64 heads=32 ffn=8 context=48", pes[k], VOCAB, 3);
         struct pw_decoder *d;
         struct pw_err err = {0};
@@ -166,23 +170,18 @@ static void test_fast_decodes(void **state)
     toy_close(&toy);
 }
 
-/* No table of cuda has selection or a walk. */
+/* No table of cuda has selection. */
 static void test_others_are_refused(void **state)
 {
     struct toy t = open_device("ref", NULL);
     struct pw_config cfg = toy_config(OPTIONS, VOCAB);
-    static const char *const names[] = {"selective", "path", "wall"};
+    struct pw_pe_use_opts pe = toy_pe("selective", &cfg);
+    struct pw_model *m = NULL;
+    struct pw_err err = {0};
     (void)state;
-    for (int i = 0; i < 3; i++) {
-        struct pw_pe_use_opts pe = toy_pe(names[i], &cfg);
-        struct pw_model *m = NULL;
-        struct pw_err err = {0};
-        char want[80];
-        snprintf(want, sizeof want, "%s: backend cuda can't compute it; use 'backend cpu'", names[i]);
-        assert_int_equal(pw_model_create(&m, t.ops, t.be, &cfg, &pe, 1, &err), PW_EUSER);
-        assert_string_equal(err.msg, want);
-        assert_null(m);
-    }
+    assert_int_equal(pw_model_create(&m, t.ops, t.be, &cfg, &pe, 1, &err), PW_EUSER);
+    assert_string_equal(err.msg, "selective: backend cuda can't compute it; use 'backend cpu'");
+    assert_null(m);
     toy_close(&t);
 }
 
@@ -225,6 +224,9 @@ static void test_refused(void **state)
     less = *t.ops;
     less.polar_fwd = NULL;
     expect_refused(&t, &less, PW_PE_POLAR, 1); /* pope */
+    less = *t.ops;
+    less.walk_fwd = NULL;
+    expect_refused(&t, &less, PW_PE_WALK, 2); /* path, wall */
     toy_close(&t);
 }
 
