@@ -34,6 +34,8 @@ struct pw_attend {
     struct pw_scan scan;
     /* mode ref, [R,H,scan.n]: products of q with the columns of contextual positions */
     const float *products;
+    /* mode ref, [R,longest]: with selection, sums of the votes of the rows before */
+    const float *lost;
     size_t rows; /* R */
     int n, longest, heads, D, table, reach, key_rows;
     size_t bias_head; /* bias entries of one head */

@@ -49,7 +49,9 @@ static __global__ void attend_cached(float *z, float *prob, const float *cache, 
         score = pw_dev_add_terms(a, h, (size_t)i, (size_t)j, score);
         score = pw_dev_add_mix(a, h, (size_t)r, (size_t)i, (size_t)j, score);
         score = pw_dev_add_slopes(a, h, (size_t)i, (size_t)j, score);
-        prob[j] = pw_dev_finish(a, h, query, key, score, &slope);
+        score = pw_dev_finish(a, h, query, key, score, &slope);
+        bool voted = a.scan.kind == PW_SCAN_SELECT && j < i;
+        prob[j] = voted ? score - a.scan.lost[pw_dev_lost_at(i - 1) + (size_t)j] : score;
     }
     __syncthreads();
     if (threadIdx.x < 32 && a.scan.kind == PW_SCAN_CONTEXT)
@@ -96,6 +98,8 @@ cudaError_t pw_cuda_attention_cached(cudaStream_t s, float *z, float *cache, con
         return cudaSuccess;
     cudaError_t e = PW_LAUNCH(append_rows, dim3(blocks < 1024 ? blocks : 1024), dim3(PW_THREADS), 0, s,
                               cache + (size_t)T * w, all, (size_t)R);
+    if (e == cudaSuccess && a->scan.kind == PW_SCAN_SELECT)
+        e = pw_select_keep(s, a->scan.lost, cache, w, all, T, R);
     float *products = scratch + items_of(a, R) * (size_t)(T + R);
     all.products = products;
     for (int r = 0; r < R && e == cudaSuccess; r += turn) {

@@ -142,8 +142,29 @@ static __device__ __forceinline__ void sum_context(float *y, float *u, float *ds
     pw_dev_store_sum(y, dq, a.D, 1.0f);
 }
 
-/* by_row: [R,H,key_rows] with relative keys, and [R,H,n] with contextual positions. dqk: the gradients of q
- * and k, laid out as a.qk. */
+/* Writes dq of this place's query from its finished dS, and the sums of ds that the encoding needs. by_row:
+ * [R,H,key_rows] with relative keys, and [R,H,n] with contextual positions. dqk: the gradients of q and k,
+ * laid out as a.qk. places: those of the keys in contextual positions. */
+static __device__ __forceinline__ void sum_query(float *dqk, float *d_slopes, float *ds, float *by_row,
+                                                 const float *places, size_t next, const struct pw_attend &a,
+                                                 const struct pw_place &p, int keys, float *shared)
+{
+    size_t w = a.qk_row, E = (size_t)a.E, item = p.r * (size_t)a.heads + (size_t)p.h;
+    const float *k = a.qk + (size_t)p.base * w + (size_t)(a.heads + p.h) * E;
+    float *dq = dqk + p.r * w + (size_t)p.h * E;
+    if (a.keys != NULL)
+        sum_relative(dq, by_row + item * (size_t)a.key_rows, ds, k, a, p, keys, shared);
+    else if (a.scan.kind == PW_SCAN_CONTEXT)
+        sum_context(dq, by_row + item * (size_t)a.scan.n, ds, k, places, next, a, p, keys, shared);
+    else if (a.walk.vectors == NULL)
+        sum_keys(dq, ds, k, a, keys, shared);
+    if (d_slopes == NULL)
+        return;
+    float slope = slope_of_query(ds, a, p, keys);
+    if (threadIdx.x % 32 == 0)
+        d_slopes[p.r * 2 * (size_t)a.heads + (size_t)p.h] = slope;
+}
+
 static __global__ void bwd_queries(float *dqk, float *d_slopes, float *ds, float *by_row, const float *dz,
                                    const float *save, struct pw_attend a, const size_t *at)
 {
@@ -151,25 +172,23 @@ static __global__ void bwd_queries(float *dqk, float *d_slopes, float *ds, float
     struct pw_place p;
     if (!pw_dev_place(a, &p))
         return;
-    int lane = (int)(threadIdx.x % 32), keys = a.causal ? p.i + 1 : p.T;
-    size_t w = a.qk_row, E = (size_t)a.E, item = p.r * (size_t)a.heads + (size_t)p.h;
+    int keys = a.causal ? p.i + 1 : p.T;
     size_t next = pw_dev_next_map(a, at);
     const float *prob = probs_of(a, p, save, at) + (size_t)p.i * (size_t)p.T;
-    const float *k = a.qk + (size_t)p.base * w + (size_t)(a.heads + p.h) * E;
-    float *dq = dqk + p.r * w + (size_t)p.h * E, *shared = weights[threadIdx.x / 32];
     ds += pw_dev_ds_row(a, p, p.i);
     ds_of_query(ds, prob, dz, a, p, next, keys);
-    if (a.keys != NULL)
-        sum_relative(dq, by_row + item * (size_t)a.key_rows, ds, k, a, p, keys, shared);
-    else if (a.scan.kind == PW_SCAN_CONTEXT)
-        sum_context(dq, by_row + item * (size_t)a.scan.n, ds, k, prob + 2 * next, next, a, p, keys, shared);
-    else if (a.walk.vectors == NULL)
-        sum_keys(dq, ds, k, a, keys, shared);
-    if (d_slopes == NULL)
-        return;
-    float slope = slope_of_query(ds, a, p, keys);
-    if (lane == 0)
-        d_slopes[p.r * 2 * (size_t)a.heads + (size_t)p.h] = slope;
+    if (a.scan.kind != PW_SCAN_SELECT)
+        sum_query(dqk, d_slopes, ds, by_row, prob + 2 * next, next, a, p, keys, weights[threadIdx.x / 32]);
+}
+
+/* The second part of bwd_queries with selection, whose votes change dS of head 0 in between. */
+static __global__ void bwd_selected(float *dqk, float *d_slopes, float *ds, struct pw_attend a)
+{
+    PW_SHARED(float, weights, [PW_WARPS][32]);
+    struct pw_place p;
+    if (pw_dev_place(a, &p))
+        sum_query(dqk, d_slopes, ds + pw_dev_ds_row(a, p, p.i), NULL, NULL, 0, a, p, p.i + 1,
+                  weights[threadIdx.x / 32]);
 }
 
 /* d_keys [key_rows,D]: one thread per entry, with one chain. */
@@ -265,6 +284,10 @@ cudaError_t pw_cuda_attention_bwd_ref(cudaStream_t s, float *dqkv, float *d_bias
     if (e == cudaSuccess)
         e = PW_LAUNCH(bwd_queries, blocks, dim3(PW_THREADS), 0, s, dqk, d_slopes, ds, by_row, dz, save, all,
                       at);
+    if (e == cudaSuccess && all.scan.kind == PW_SCAN_SELECT)
+        e = pw_select_back(s, ds, save, all, at);
+    if (e == cudaSuccess && all.scan.kind == PW_SCAN_SELECT)
+        e = PW_LAUNCH(bwd_selected, blocks, dim3(PW_THREADS), 0, s, dqk, d_slopes, ds, all);
     if (e == cudaSuccess)
         e = PW_LAUNCH(bwd_keys, blocks, dim3(PW_THREADS), 0, s, dqkv, dqk, d_terms, d_slopes, ds, dz, save,
                       all, at);

@@ -327,7 +327,7 @@ static enum pw_code open_ref(struct pw_backend **be, int device, struct pw_err *
 
 #define SHARED                                                                                               \
     .abi = PW_BACKEND_ABI, .name = "cuda", .isa = "", .widest_head = PW_CUDA_WIDEST, .mixes = true,          \
-    .scans = true, .sync = pw_cuda_sync, .unit = pw_cuda_unit, .workers = pw_cuda_workers,                   \
+    .scans = true, .selects = true, .sync = pw_cuda_sync, .unit = pw_cuda_unit, .workers = pw_cuda_workers,  \
     .device = pw_cuda_device, .device_at = pw_cuda_device_at, .alloc = pw_cuda_alloc,                        \
     .alloc_acts = pw_cuda_alloc_acts, .alloc_operands = pw_cuda_alloc_operands, .free = pw_cuda_free,        \
     .memory = pw_cuda_memory, .upload = pw_cuda_upload, .download = pw_cuda_download,                        \
