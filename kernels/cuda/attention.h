@@ -181,8 +181,8 @@ cudaError_t pw_mix_bwd(cudaStream_t s, float *sums, const float *ds, const struc
 /* ---- walk.cu: the product of q and k by a walk. Sets the products of each query in the maps out [H,T,T] of
  * all sequences; at: from pw_attention_maps. */
 cudaError_t pw_walk_maps(cudaStream_t s, float *out, const size_t *at, const struct pw_attend &a);
-/* The same of R rows from row i0 of a sequence on, at q; out [R,H,total]. k: the keys of all rows in the
- * cache, key_row floats apart. */
+/* Sets out [R,H,total] to the products of R rows, at q, from row i0 of a sequence on. k: the keys of all rows
+ * in the cache, key_row floats apart. */
 cudaError_t pw_walk_cached(cudaStream_t s, float *out, const float *k, size_t key_row, const float *q,
                            const struct pw_attend &a, int i0, int R, int total);
 /* Sets q and k of dqk, laid out as a.qk, and the gradients of a.walk. ds: as for pw_bias_sums, of all

@@ -114,7 +114,8 @@ cudaError_t pw_cuda_turn_bwd(cudaStream_t s, float *dqkv, const struct pw_turn_g
  *
  * save: mode ref stores the probabilities of each sequence [H,T,T], one sequence after the other. Mode fast
  * stores [R,H], the logarithm of the sum of exponentials of each row and head. at [n+1]: device scratch for
- * the offsets of the sequences, and behind them for products of contextual positions; the launcher fills it.
+ * the offsets of the sequences, and behind them for products of contextual positions or sums of votes; the
+ * launcher fills it.
  *
  * Launchers of mode fast transform q and k by a->turn, and the gradients back. The others ignore a->turn: qkv
  * must be transformed already. */
