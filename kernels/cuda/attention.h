@@ -30,9 +30,12 @@ struct pw_attend {
     struct pw_mix mix;            /* weights NULL: none */
     const float *gain;            /* of the mix: as in struct pw_turn, with gain_head; NULL: none */
     int gain_head;
+    struct pw_walk walk; /* vectors NULL: none */
     struct pw_scan scan;
     /* mode ref, [R,H,scan.n]: products of q with the columns of contextual positions */
     const float *products;
+    /* mode ref, [R,longest]: with selection, sums of the votes of the rows before */
+    const float *lost;
     size_t rows; /* R */
     int n, longest, heads, D, table, reach, key_rows;
     size_t bias_head; /* bias entries of one head */
@@ -58,6 +61,8 @@ static inline struct pw_attend pw_attend_of(const float *qkv, const struct pw_at
     at.E = wide ? a->made->width : a->head_width;
     at.qk_row = (wide ? 2 : 3) * (size_t)a->heads * (size_t)at.E;
     at.scan = a->scan;
+    if (a->walk != NULL)
+        at.walk = *a->walk;
     if (a->mix != NULL)
         at.mix = *a->mix;
     if (a->mix != NULL && a->turn != NULL) {
@@ -110,18 +115,10 @@ static inline struct pw_turned_attend pw_turned_attend_of(const float *qkv, cons
     return at;
 }
 
-/* Returns the sequence that owns row r of the batch. Starts ascend, and an empty sequence owns no row. */
+/* Returns the sequence that owns row r of the batch. */
 __device__ __forceinline__ int pw_dev_sequence(const struct pw_attend &a, size_t r)
 {
-    int low = 0, high = a.n - 1;
-    while (low < high) {
-        int middle = (low + high + 1) / 2;
-        if ((size_t)a.start[middle] <= r)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
+    return pw_dev_owner(a.start, a.n, r);
 }
 
 /* Returns the distance, in position ids, of two rows of the batch; 0 if no part of the score depends on it.
@@ -180,6 +177,18 @@ cudaError_t pw_chains_add(cudaStream_t s, float *to, const float *sums, size_t n
  * pw_bias_sums, of all sequences. */
 size_t pw_mix_floats(const struct pw_attend &a);
 cudaError_t pw_mix_bwd(cudaStream_t s, float *sums, const float *ds, const struct pw_attend &a);
+
+/* ---- walk.cu: the product of q and k by a walk. Sets the products of each query in the maps out [H,T,T] of
+ * all sequences; at: from pw_attention_maps. */
+cudaError_t pw_walk_maps(cudaStream_t s, float *out, const size_t *at, const struct pw_attend &a);
+/* Sets out [R,H,total] to the products of R rows, at q, from row i0 of a sequence on. k: the keys of all rows
+ * in the cache, key_row floats apart. */
+cudaError_t pw_walk_cached(cudaStream_t s, float *out, const float *k, size_t key_row, const float *q,
+                           const struct pw_attend &a, int i0, int R, int total);
+/* Sets q and k of dqk, laid out as a.qk, and the gradients of a.walk. ds: as for pw_bias_sums, of all
+ * sequences; room: pw_walk_floats of scratch. */
+size_t pw_walk_floats(const struct pw_attend &a); /* 0 without a walk */
+cudaError_t pw_walk_bwd(cudaStream_t s, float *dqk, const float *ds, float *room, const struct pw_attend &a);
 
 /* ---- relative.cu: relative keys in mode fast. dots and sums are [R,H,key_rows]; ds is as for pw_bias_sums.
  */

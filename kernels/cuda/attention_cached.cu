@@ -29,7 +29,8 @@ static __global__ void append_rows(float *cache, struct pw_attend a, size_t rows
     }
 }
 
-/* q: the first row, at position i0 of the sequence; prob: `keys` floats for each row and head. */
+/* q: the first row, at position i0 of the sequence; prob: `total` floats for each row and head, which hold
+ * the products of a walk. */
 static __global__ void attend_cached(float *z, float *prob, const float *cache, const float *q,
                                      struct pw_attend a, int i0, int total)
 {
@@ -43,11 +44,14 @@ static __global__ void attend_cached(float *z, float *prob, const float *cache, 
     const float *bias = pw_dev_bias(a, h, query);
     for (int j = (int)threadIdx.x; j < keys; j += (int)blockDim.x) {
         int key = pw_dev_id(a, (size_t)j);
-        float slope, score = pw_dev_score(a, pw_dev_match(a, q, k + (size_t)j * w, query - key), bias, key);
+        float match = a.walk.vectors != NULL ? prob[j] : pw_dev_match(a, q, k + (size_t)j * w, query - key);
+        float slope, score = pw_dev_score(a, match, bias, key);
         score = pw_dev_add_terms(a, h, (size_t)i, (size_t)j, score);
         score = pw_dev_add_mix(a, h, (size_t)r, (size_t)i, (size_t)j, score);
         score = pw_dev_add_slopes(a, h, (size_t)i, (size_t)j, score);
-        prob[j] = pw_dev_finish(a, h, query, key, score, &slope);
+        score = pw_dev_finish(a, h, query, key, score, &slope);
+        bool voted = a.scan.kind == PW_SCAN_SELECT && j < i;
+        prob[j] = voted ? score - a.scan.lost[pw_dev_lost_at(i - 1) + (size_t)j] : score;
     }
     __syncthreads();
     if (threadIdx.x < 32 && a.scan.kind == PW_SCAN_CONTEXT)
@@ -94,6 +98,8 @@ cudaError_t pw_cuda_attention_cached(cudaStream_t s, float *z, float *cache, con
         return cudaSuccess;
     cudaError_t e = PW_LAUNCH(append_rows, dim3(blocks < 1024 ? blocks : 1024), dim3(PW_THREADS), 0, s,
                               cache + (size_t)T * w, all, (size_t)R);
+    if (e == cudaSuccess && a->scan.kind == PW_SCAN_SELECT)
+        e = pw_select_keep(s, a->scan.lost, cache, w, all, T, R);
     float *products = scratch + items_of(a, R) * (size_t)(T + R);
     all.products = products;
     for (int r = 0; r < R && e == cudaSuccess; r += turn) {
@@ -101,6 +107,8 @@ cudaError_t pw_cuda_attention_cached(cudaStream_t s, float *z, float *cache, con
         const float *q = all.qk + (size_t)r * all.qk_row;
         if (a->scan.kind == PW_SCAN_CONTEXT)
             e = pw_context_products(s, products, q, all, (size_t)rows);
+        if (a->walk != NULL)
+            e = pw_walk_cached(s, scratch, cache, w, q, all, T + r, rows, T + R);
         if (e == cudaSuccess)
             e = PW_LAUNCH(attend_cached, dim3((unsigned)(rows * a->heads)), dim3(THREADS), 0, s,
                           z + (size_t)(r * a->heads * a->head_width), scratch, cache, q, all, T + r, T + R);

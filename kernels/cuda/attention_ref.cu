@@ -33,8 +33,9 @@ cudaError_t pw_attention_maps(cudaStream_t s, size_t *at, struct pw_attend *a)
 
 size_t pw_cuda_attention_at(const struct pw_attn *a, const struct pw_seqs *seqs)
 {
+    struct pw_attend all = pw_attend_of(NULL, a, NULL, seqs);
     return ((size_t)seqs->n + 1) * sizeof(size_t) +
-           pw_context_floats(pw_attend_of(NULL, a, NULL, seqs)) * sizeof(float);
+           (pw_context_floats(all) + pw_select_floats(all)) * sizeof(float);
 }
 
 /* The start of this place's row in maps [H,T,T]. */
@@ -44,7 +45,8 @@ static __device__ __forceinline__ size_t row_of(const struct pw_attend &a, const
     return at[p.seq] * (size_t)a.heads + ((size_t)p.h * (size_t)p.T + (size_t)p.i) * (size_t)p.T;
 }
 
-/* Writes the scores of this place's query for its keys to out. second receives the derivatives of the
+/* Writes the scores of this place's query for its keys to out, which holds the products of a walk. second
+ * receives the derivatives of the
  * function of scores, or the gates and places of contextual positions, `next` floats apart; NULL: not wanted.
  */
 static __device__ __forceinline__ void score_row(float *out, float *second, size_t next,
@@ -58,11 +60,13 @@ static __device__ __forceinline__ void score_row(float *out, float *second, size
     const float *bias = pw_dev_bias(a, p.h, query);
     for (int j = (int)(threadIdx.x % 32); j < keys; j += 32) {
         int key = pw_dev_id(a, (size_t)(p.base + j));
-        float by, v = pw_dev_score(a, pw_dev_match(a, q, k + (size_t)j * w, query - key), bias, key);
+        float match = a.walk.vectors != NULL ? out[j] : pw_dev_match(a, q, k + (size_t)j * w, query - key);
+        float by, v = pw_dev_score(a, match, bias, key);
         v = pw_dev_add_terms(a, p.h, p.r, (size_t)(p.base + j), v);
         v = pw_dev_add_mix(a, p.h, p.r, p.r, (size_t)(p.base + j), v);
         v = pw_dev_add_slopes(a, p.h, p.r, (size_t)(p.base + j), v);
-        out[j] = pw_dev_finish(a, p.h, query, key, v, &by);
+        v = pw_dev_finish(a, p.h, query, key, v, &by);
+        out[j] = a.lost != NULL && j < p.i ? v - a.lost[p.r * (size_t)a.longest + (size_t)j] : v;
         if (second != NULL && a.score != NULL)
             second[j] = by;
     }
@@ -97,7 +101,8 @@ static __global__ void attend_rows(float *z, float *save, float *probs, struct p
     int keys = a.causal ? p.i + 1 : p.T;
     size_t C = (size_t)a.heads * (size_t)a.D, column = (size_t)p.h * (size_t)a.D, row = row_of(a, p, at);
     size_t next = pw_dev_next_map(a, at);
-    float *prob = save + row, *second = a.score != NULL || a.scan.kind != PW_SCAN_NONE ? prob + next : NULL;
+    bool two = a.score != NULL || a.scan.kind == PW_SCAN_STICK || a.scan.kind == PW_SCAN_CONTEXT;
+    float *prob = save + row, *second = two ? prob + next : NULL;
     score_row(prob, second, next, a, p, keys);
     if (a.scan.kind == PW_SCAN_STICK)
         pw_dev_stick(prob, second, p.i);
@@ -115,13 +120,27 @@ static __global__ void attend_rows(float *z, float *save, float *probs, struct p
                     keys, a.D, 1.0f, weights[threadIdx.x / 32]);
 }
 
+/* Fills `at` and what follows it, the maps out with the products of a walk, and save (NULL: not wanted) with
+ * votes. */
+static cudaError_t begin_maps(cudaStream_t s, size_t *at, float *out, float *save, struct pw_attend *a)
+{
+    cudaError_t e = pw_attention_maps(s, at, a);
+    if (e == cudaSuccess && a->walk.vectors != NULL)
+        e = pw_walk_maps(s, out, at, *a);
+    if (e != cudaSuccess || a->scan.kind != PW_SCAN_SELECT)
+        return e;
+    float *sums = (float *)(at + a->n + 1);
+    a->lost = sums;
+    return pw_select_sums(s, sums, save, *a, at);
+}
+
 cudaError_t pw_cuda_scores(cudaStream_t s, float *out, const float *qkv, const struct pw_attn *a,
                            const int *pos, const struct pw_seqs *seqs, size_t *at)
 {
     struct pw_attend all = pw_attend_of(qkv, a, pos, seqs);
     if (all.rows == 0)
         return cudaSuccess;
-    cudaError_t e = pw_attention_maps(s, at, &all);
+    cudaError_t e = begin_maps(s, at, out, NULL, &all);
     if (e != cudaSuccess)
         return e;
     return PW_LAUNCH(score_rows, dim3(pw_blocks(all.rows * (size_t)a->heads, PW_WARPS)), dim3(PW_THREADS), 0,
@@ -135,7 +154,7 @@ cudaError_t pw_cuda_attention_fwd_ref(cudaStream_t s, float *z, float *save, flo
     struct pw_attend all = pw_attend_of(qkv, a, pos, seqs);
     if (all.rows == 0)
         return cudaSuccess;
-    cudaError_t e = pw_attention_maps(s, at, &all);
+    cudaError_t e = begin_maps(s, at, save, save, &all);
     if (e != cudaSuccess)
         return e;
     return PW_LAUNCH(attend_rows, dim3(pw_blocks(all.rows * (size_t)a->heads, PW_WARPS)), dim3(PW_THREADS), 0,

@@ -198,9 +198,29 @@ __device__ __forceinline__ const float *pw_dev_products(const struct pw_attend &
     return a.products + (p.r * (size_t)a.heads + (size_t)p.h) * (size_t)a.scan.n;
 }
 
+/* pw_lost_at (kernels/operands.h) on the device. */
+__device__ __forceinline__ size_t pw_dev_lost_at(int i)
+{
+    size_t blocks = (size_t)i / 16, rest = (size_t)i % 16;
+    return 16 * (blocks + 1) * (8 * blocks + rest);
+}
+
 /* Sets at [n+1]: at[s] * H is the offset of the maps of sequence s in maps [H,T,T] of all sequences, one
  * sequence after the other. at[s] is the sum of the squared lengths of the sequences before s. With
  * contextual positions the products follow at, and a->products becomes their place. */
 cudaError_t pw_attention_maps(cudaStream_t s, size_t *at, struct pw_attend *a);
+
+/* ---- select.cu: selection. Sets sums [R,longest], pw_select_floats, to those of the votes of the rows
+ * before, and the votes in `save`, which may be NULL. */
+size_t pw_select_floats(const struct pw_attend &a); /* 0 without selection */
+cudaError_t pw_select_sums(cudaStream_t s, float *sums, float *save, const struct pw_attend &a,
+                           const size_t *at);
+/* Adds to ds of head 0 the gradient that its votes in `save` have. */
+cudaError_t pw_select_back(cudaStream_t s, float *ds, const float *save, const struct pw_attend &a,
+                           const size_t *at);
+/* Writes the rows of `lost` (struct pw_scan) of R rows after T. k: the keys of head 0 in the cache, key_row
+ * floats apart. */
+cudaError_t pw_select_keep(cudaStream_t s, float *lost, const float *k, size_t key_row,
+                           const struct pw_attend &a, int T, int R);
 
 #endif

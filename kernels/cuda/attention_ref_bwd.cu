@@ -1,8 +1,8 @@
 /* attention_ref_bwd.cu - the backward pass of attention in the order of kernels/backend.h.
  *
  * The first kernel runs by queries for dS and dq, the second by keys for dk and dv. dS is stored in between,
- * for the gradient of the bias too. With relative keys its sums by query and row are stored as well, and with
- * contextual positions the gradients of each query's products. */
+ * for the gradient of the bias too. A walk makes dq and dk (walk.cu). With relative keys its sums by query
+ * and row are stored as well, and with contextual positions the gradients of each query's products. */
 #include "kernels/cuda/attention_ref.h"
 
 static __device__ __forceinline__ const float *probs_of(const struct pw_attend &a, const struct pw_place &p,
@@ -142,8 +142,29 @@ static __device__ __forceinline__ void sum_context(float *y, float *u, float *ds
     pw_dev_store_sum(y, dq, a.D, 1.0f);
 }
 
-/* by_row: [R,H,key_rows] with relative keys, and [R,H,n] with contextual positions. dqk: the gradients of q
- * and k, laid out as a.qk. */
+/* Writes dq of this place's query from its finished dS, and the sums of ds that the encoding needs. by_row:
+ * [R,H,key_rows] with relative keys, and [R,H,n] with contextual positions. dqk: the gradients of q and k,
+ * laid out as a.qk. places: those of the keys in contextual positions. */
+static __device__ __forceinline__ void sum_query(float *dqk, float *d_slopes, float *ds, float *by_row,
+                                                 const float *places, size_t next, const struct pw_attend &a,
+                                                 const struct pw_place &p, int keys, float *shared)
+{
+    size_t w = a.qk_row, E = (size_t)a.E, item = p.r * (size_t)a.heads + (size_t)p.h;
+    const float *k = a.qk + (size_t)p.base * w + (size_t)(a.heads + p.h) * E;
+    float *dq = dqk + p.r * w + (size_t)p.h * E;
+    if (a.keys != NULL)
+        sum_relative(dq, by_row + item * (size_t)a.key_rows, ds, k, a, p, keys, shared);
+    else if (a.scan.kind == PW_SCAN_CONTEXT)
+        sum_context(dq, by_row + item * (size_t)a.scan.n, ds, k, places, next, a, p, keys, shared);
+    else if (a.walk.vectors == NULL)
+        sum_keys(dq, ds, k, a, keys, shared);
+    if (d_slopes == NULL)
+        return;
+    float slope = slope_of_query(ds, a, p, keys);
+    if (threadIdx.x % 32 == 0)
+        d_slopes[p.r * 2 * (size_t)a.heads + (size_t)p.h] = slope;
+}
+
 static __global__ void bwd_queries(float *dqk, float *d_slopes, float *ds, float *by_row, const float *dz,
                                    const float *save, struct pw_attend a, const size_t *at)
 {
@@ -151,25 +172,23 @@ static __global__ void bwd_queries(float *dqk, float *d_slopes, float *ds, float
     struct pw_place p;
     if (!pw_dev_place(a, &p))
         return;
-    int lane = (int)(threadIdx.x % 32), keys = a.causal ? p.i + 1 : p.T;
-    size_t w = a.qk_row, E = (size_t)a.E, item = p.r * (size_t)a.heads + (size_t)p.h;
+    int keys = a.causal ? p.i + 1 : p.T;
     size_t next = pw_dev_next_map(a, at);
     const float *prob = probs_of(a, p, save, at) + (size_t)p.i * (size_t)p.T;
-    const float *k = a.qk + (size_t)p.base * w + (size_t)(a.heads + p.h) * E;
-    float *dq = dqk + p.r * w + (size_t)p.h * E, *shared = weights[threadIdx.x / 32];
     ds += pw_dev_ds_row(a, p, p.i);
     ds_of_query(ds, prob, dz, a, p, next, keys);
-    if (a.keys != NULL)
-        sum_relative(dq, by_row + item * (size_t)a.key_rows, ds, k, a, p, keys, shared);
-    else if (a.scan.kind == PW_SCAN_CONTEXT)
-        sum_context(dq, by_row + item * (size_t)a.scan.n, ds, k, prob + 2 * next, next, a, p, keys, shared);
-    else
-        sum_keys(dq, ds, k, a, keys, shared);
-    if (d_slopes == NULL)
-        return;
-    float slope = slope_of_query(ds, a, p, keys);
-    if (lane == 0)
-        d_slopes[p.r * 2 * (size_t)a.heads + (size_t)p.h] = slope;
+    if (a.scan.kind != PW_SCAN_SELECT)
+        sum_query(dqk, d_slopes, ds, by_row, prob + 2 * next, next, a, p, keys, weights[threadIdx.x / 32]);
+}
+
+/* The second part of bwd_queries with selection, whose votes change dS of head 0 in between. */
+static __global__ void bwd_selected(float *dqk, float *d_slopes, float *ds, struct pw_attend a)
+{
+    PW_SHARED(float, weights, [PW_WARPS][32]);
+    struct pw_place p;
+    if (pw_dev_place(a, &p))
+        sum_query(dqk, d_slopes, ds + pw_dev_ds_row(a, p, p.i), NULL, NULL, 0, a, p, p.i + 1,
+                  weights[threadIdx.x / 32]);
 }
 
 /* d_keys [key_rows,D]: one thread per entry, with one chain. */
@@ -220,7 +239,7 @@ static __global__ void bwd_keys(float *dqkv, float *dqk, float *d_terms, float *
                                  prob[(size_t)i * (size_t)p.T + (size_t)j]);
     };
     ds += pw_dev_ds_row(a, p, 0) + (size_t)j;
-    for (int c = 0; c < a.E; c += PW_CUDA_WIDEST)
+    for (int c = 0; c < a.E && a.walk.vectors == NULL; c += PW_CUDA_WIDEST)
         pw_dev_weighted(
             dk + c, [&](int i) { return ds[(size_t)i * (size_t)a.longest]; }, q + c, w, from, p.T,
             min(a.E - c, PW_CUDA_WIDEST), a.scale, shared);
@@ -242,7 +261,7 @@ size_t pw_cuda_attention_ds(const struct pw_attn *a, const struct pw_seqs *seqs)
     struct pw_attend all = pw_attend_of(NULL, a, NULL, seqs);
     size_t maps = all.rows * (size_t)all.heads * (size_t)all.longest;
     return maps + pw_relative_floats(all) + pw_context_floats(all) + pw_mix_floats(all) +
-           (a->bias != NULL ? pw_bias_index_ints(all) : 0);
+           pw_walk_floats(all) + (a->bias != NULL ? pw_bias_index_ints(all) : 0);
 }
 
 cudaError_t pw_cuda_attention_bwd_ref(cudaStream_t s, float *dqkv, float *d_bias, float *d_keys,
@@ -257,18 +276,25 @@ cudaError_t pw_cuda_attention_bwd_ref(cudaStream_t s, float *dqkv, float *d_bias
     dim3 blocks(pw_blocks(all.rows * (size_t)a->heads, PW_WARPS));
     float *by_row = ds + all.rows * (size_t)all.heads * (size_t)all.longest;
     float *mixed = by_row + pw_relative_floats(all) + pw_context_floats(all);
-    int *index = (int *)(mixed + pw_mix_floats(all));
+    float *walked = mixed + pw_mix_floats(all);
+    int *index = (int *)(walked + pw_walk_floats(all));
     float *d_slopes = a->made != NULL ? a->made->d_slopes : NULL;
     float *dqk = all.qk != qkv ? a->made->d_wide : dqkv;
     cudaError_t e = pw_attention_maps(s, at, &all);
     if (e == cudaSuccess)
         e = PW_LAUNCH(bwd_queries, blocks, dim3(PW_THREADS), 0, s, dqk, d_slopes, ds, by_row, dz, save, all,
                       at);
+    if (e == cudaSuccess && all.scan.kind == PW_SCAN_SELECT)
+        e = pw_select_back(s, ds, save, all, at);
+    if (e == cudaSuccess && all.scan.kind == PW_SCAN_SELECT)
+        e = PW_LAUNCH(bwd_selected, blocks, dim3(PW_THREADS), 0, s, dqk, d_slopes, ds, all);
     if (e == cudaSuccess)
         e = PW_LAUNCH(bwd_keys, blocks, dim3(PW_THREADS), 0, s, dqkv, dqk, d_terms, d_slopes, ds, dz, save,
                       all, at);
     if (e == cudaSuccess && a->mix != NULL)
         e = pw_mix_bwd(s, mixed, ds, all);
+    if (e == cudaSuccess && a->walk != NULL)
+        e = pw_walk_bwd(s, dqk, ds, walked, all);
     if (e == cudaSuccess && all.scan.kind == PW_SCAN_CONTEXT && d_keys != NULL)
         return pw_context_table(s, d_keys, by_row, all);
     if (e == cudaSuccess && d_keys != NULL)

@@ -81,11 +81,11 @@ void pw_cuda_fast_norm_bwd(struct pw_ctx *c, float *dx, float *d_gain, float *d_
 
 /* ---- attention */
 
-/* The fused kernels support neither a function of scores nor a scan nor numbers that an encoding makes of
- * rows. If there are any, the kernels of mode ref run instead. */
+/* The fused kernels support neither a function of scores nor a scan nor a walk nor numbers that an encoding
+ * makes of rows. If there are any, the kernels of mode ref run instead. */
 static bool is_fused(const struct pw_attn *a)
 {
-    return a->score == NULL && a->terms == NULL && a->made == NULL && a->mix == NULL &&
+    return a->score == NULL && a->terms == NULL && a->made == NULL && a->mix == NULL && a->walk == NULL &&
            a->scan.kind == PW_SCAN_NONE;
 }
 
@@ -161,6 +161,10 @@ void pw_cuda_fast_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, fl
         if (a->mix != NULL) {
             pw_cuda_writes(c, a->mix->d_weights);
             pw_cuda_writes(c, a->mix->d_bank);
+        }
+        if (a->walk != NULL) {
+            pw_cuda_writes(c, a->walk->d_vectors);
+            pw_cuda_writes(c, a->walk->d_factors);
         }
         pw_cuda_writes(c, d_bias);
         pw_cuda_writes(c, d_keys);

@@ -114,7 +114,8 @@ cudaError_t pw_cuda_turn_bwd(cudaStream_t s, float *dqkv, const struct pw_turn_g
  *
  * save: mode ref stores the probabilities of each sequence [H,T,T], one sequence after the other. Mode fast
  * stores [R,H], the logarithm of the sum of exponentials of each row and head. at [n+1]: device scratch for
- * the offsets of the sequences, and behind them for products of contextual positions; the launcher fills it.
+ * the offsets of the sequences, and behind them for products of contextual positions or sums of votes; the
+ * launcher fills it.
  *
  * Launchers of mode fast transform q and k by a->turn, and the gradients back. The others ignore a->turn: qkv
  * must be transformed already. */
@@ -177,6 +178,14 @@ cudaError_t pw_cuda_polar_fwd(cudaStream_t s, float *y, const float *qkv, const 
 size_t pw_cuda_polar_bwd_floats(const struct pw_polar *p, int R);
 cudaError_t pw_cuda_polar_bwd(cudaStream_t s, float *dqkv, float *d_phase, const float *dy, const float *qkv,
                               const struct pw_polar *p, const int *pos, int R, float *room);
+
+/* ---- walk_rows.cu. room: pw_cuda_walk_bwd_floats. */
+cudaError_t pw_cuda_walk_fwd(cudaStream_t s, float *vectors, float *factors, const float *y, const float *g,
+                             int before, const struct pw_walk_rows *w, const struct pw_seqs *seqs, int R);
+size_t pw_cuda_walk_bwd_floats(const struct pw_walk_rows *w, int R);
+cudaError_t pw_cuda_walk_bwd(cudaStream_t s, float *dy, float *dg, float *d_conv, const float *d_vectors,
+                             const float *d_factors, const float *y, const float *g,
+                             const struct pw_walk_rows *w, const struct pw_seqs *seqs, float *room);
 
 /* ---- put_head.cu, gather.cu, fire.cu, loss.cu, elementwise.cu, dropout.cu. rounded: dx, d_logits or y as
  * bf16, or NULL. In dropout y may be NULL if rounded is not. */

@@ -73,16 +73,17 @@ void *pw_cuda_turned(struct pw_ctx *c, size_t bytes, const float **qkv, const st
 }
 
 /* The probabilities, sequence by sequence [H,T,T]; then the derivatives of the function of scores, the shares
- * of a scan, or the gates and the places of contextual positions. */
+ * of a scan, the gates and the places of contextual positions, or the votes [T,T] of each sequence. */
 size_t pw_cuda_ref_attn_save_floats(const struct pw_attn *a, const int *start, int n_seqs)
 {
-    size_t n = 0;
+    size_t n = 0, votes = 0;
     for (int s = 0; s < n_seqs; s++) {
         size_t T = (size_t)(start[s + 1] - start[s]);
         n += (size_t)a->heads * T * T;
+        votes += a->scan.kind == PW_SCAN_SELECT ? T * T : 0;
     }
     bool two = a->score != NULL || a->scan.kind == PW_SCAN_STICK;
-    return a->scan.kind == PW_SCAN_CONTEXT ? 3 * n : two ? 2 * n : n;
+    return a->scan.kind == PW_SCAN_CONTEXT ? 3 * n : two ? 2 * n : n + votes;
 }
 
 void pw_cuda_ref_attention_fwd(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,
@@ -106,9 +107,13 @@ size_t pw_cuda_ref_beside(const struct pw_attn *a, const struct pw_seqs *s, int 
 {
     (void)widest; /* products need no scratch */
     struct pw_polar p = {.heads = a->heads, .head_width = a->head_width};
+    struct pw_walk_rows w = {.heads = a->heads, .head_width = a->head_width, .taps = 1}; /* or more */
     bool polar = a->made != NULL && a->made->wide != NULL;
     size_t attention = pw_cuda_turned_bytes(a, bwd_bytes(a, s), s->rows),
-           made = polar ? pw_cuda_polar_bwd_floats(&p, s->rows) * sizeof(float) : 0;
+           made = polar             ? pw_cuda_polar_bwd_floats(&p, s->rows)
+                  : a->walk != NULL ? pw_cuda_walk_bwd_floats(&w, s->rows)
+                                    : 0;
+    made *= sizeof(float);
     return pw_cuda_room_for(attention > made ? attention : made);
 }
 

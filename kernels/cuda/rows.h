@@ -42,6 +42,20 @@ __device__ __forceinline__ size_t pw_dev_half(void)
     return (size_t)blockIdx.x * PW_HALVES + threadIdx.x / 16;
 }
 
+/* Returns which of n sequences owns row r. Their starts ascend, and an empty sequence owns no row. */
+__device__ __forceinline__ int pw_dev_owner(const int *start, int n, size_t r)
+{
+    int low = 0, high = n - 1;
+    while (low < high) {
+        int middle = (low + high + 1) / 2;
+        if ((size_t)start[middle] <= r)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
 /* Ends a sum by lanes (kernels/backend.h), in both halves of a warp at once. v: the lane's sum. Every lane
  * receives the total of its half. */
 __device__ __forceinline__ float pw_dev_tree(float v)

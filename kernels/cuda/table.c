@@ -182,6 +182,26 @@ static void polar_bwd(struct pw_ctx *c, float *dqkv, float *d_phase, const float
         PW_CUDA_DO(c, "polar_bwd", pw_cuda_polar_bwd(c->stream, dqkv, d_phase, dy, qkv, p, pos, R, room));
 }
 
+static void walk_fwd(struct pw_ctx *c, float *vectors, float *factors, const float *y, const float *g,
+                     int before, const struct pw_walk_rows *w, const struct pw_seqs *s, int R)
+{
+    pw_cuda_writes(c, vectors);
+    pw_cuda_writes(c, factors);
+    PW_CUDA_DO(c, "walk_fwd", pw_cuda_walk_fwd(c->stream, vectors, factors, y, g, before, w, s, R));
+}
+
+static void walk_bwd(struct pw_ctx *c, float *dy, float *dg, float *d_conv, const float *d_vectors,
+                     const float *d_factors, const float *y, const float *g, const struct pw_walk_rows *w,
+                     const struct pw_seqs *s)
+{
+    float *room = pw_cuda_scratch(c, pw_cuda_walk_bwd_floats(w, s->rows) * sizeof *room);
+    pw_cuda_writes(c, d_conv);
+    pw_cuda_writes(c, dy);
+    pw_cuda_writes(c, dg);
+    PW_CUDA_DO(c, "walk_bwd",
+               pw_cuda_walk_bwd(c->stream, dy, dg, d_conv, d_vectors, d_factors, y, g, w, s, room));
+}
+
 static void put_head(struct pw_ctx *c, float *z, const float *table, const int *pos, int h, int H, int D,
                      int R)
 {
@@ -307,7 +327,7 @@ static enum pw_code open_ref(struct pw_backend **be, int device, struct pw_err *
 
 #define SHARED                                                                                               \
     .abi = PW_BACKEND_ABI, .name = "cuda", .isa = "", .widest_head = PW_CUDA_WIDEST, .mixes = true,          \
-    .scans = true, .sync = pw_cuda_sync, .unit = pw_cuda_unit, .workers = pw_cuda_workers,                   \
+    .scans = true, .selects = true, .sync = pw_cuda_sync, .unit = pw_cuda_unit, .workers = pw_cuda_workers,  \
     .device = pw_cuda_device, .device_at = pw_cuda_device_at, .alloc = pw_cuda_alloc,                        \
     .alloc_acts = pw_cuda_alloc_acts, .alloc_operands = pw_cuda_alloc_operands, .free = pw_cuda_free,        \
     .memory = pw_cuda_memory, .upload = pw_cuda_upload, .download = pw_cuda_download,                        \
@@ -318,11 +338,11 @@ static enum pw_code open_ref(struct pw_backend **be, int device, struct pw_err *
     .heads_bwd = heads_bwd, .cap_fwd = cap_fwd, .cap_bwd = cap_bwd, .rotate = rotate, .turn_bwd = turn_bwd,  \
     .scores = scores, .attention_cached = attention_cached, .attn_cache_floats = attn_cache_floats,          \
     .terms_fwd = terms_fwd, .terms_bwd = terms_bwd, .slopes_fwd = slopes_fwd, .slopes_bwd = slopes_bwd,      \
-    .polar_fwd = polar_fwd, .polar_bwd = polar_bwd, .put_head = put_head,                                    \
-    .gather_bias_fwd = gather_bias_fwd, .gather_bias_bwd = gather_bias_bwd, .fire_fwd = fire_fwd,            \
-    .fire_bwd = fire_bwd, .expr_fwd = expr_fwd, .expr_bwd = expr_bwd, .gather_rows = gather_rows,            \
-    .scatter_rows = scatter_rows, .cross_entropy = cross_entropy, .softmax = softmax, .add = add,            \
-    .dropout = dropout, .zero = zero
+    .polar_fwd = polar_fwd, .polar_bwd = polar_bwd, .walk_fwd = walk_fwd, .walk_bwd = walk_bwd,              \
+    .put_head = put_head, .gather_bias_fwd = gather_bias_fwd, .gather_bias_bwd = gather_bias_bwd,            \
+    .fire_fwd = fire_fwd, .fire_bwd = fire_bwd, .expr_fwd = expr_fwd, .expr_bwd = expr_bwd,                  \
+    .gather_rows = gather_rows, .scatter_rows = scatter_rows, .cross_entropy = cross_entropy,                \
+    .softmax = softmax, .add = add, .dropout = dropout, .zero = zero
 
 const struct pw_backend_ops pw_cuda_table_ref = {
     SHARED,

@@ -75,6 +75,7 @@ static size_t beside(const struct pw_model *m, int batch, int T)
                            .wide = pe->uses & PW_PE_POLAR ? &something : NULL,
                            .width = 2 * cfg->head_width};
     struct pw_mix mix = {.weights = &something};
+    const struct pw_walk walk = {.vectors = &something};
     int rows = pw_plan_rows(m, T, batch, true), QKV = 3 * cfg->heads * cfg->head_width, F = pw_up_rows(cfg);
     struct pw_attn attn = {.heads = cfg->heads,
                            .head_width = cfg->head_width,
@@ -89,6 +90,7 @@ static size_t beside(const struct pw_model *m, int batch, int T)
                            .made = pe->uses & (PW_PE_SLOPES | PW_PE_POLAR) ? &made : NULL,
                            .mix = pe->uses & PW_PE_MIXES ? &mix : NULL,
                            .turn = pe->uses & PW_PE_ROTATION || pw_pe_gains(&m->pe) ? &turn : NULL,
+                           .walk = pe->uses & PW_PE_WALK ? &walk : NULL,
                            .scan = {.kind = pe->scan}};
     if (pe->scan == PW_SCAN_CONTEXT)
         attn.scan.n = pe->scan_rows(m->pe.o.bytes);

@@ -186,8 +186,10 @@ static enum pw_code grow_lost(struct pw_decoder *d, int T, struct pw_err *err)
     float *lost = m->ops->alloc(m->be, layers * floats * sizeof *lost);
     if (lost == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory: the sums of votes of %d tokens need %zu MiB", T, mib);
+    void (*copy)(struct pw_backend *, void *, const void *, size_t) =
+        m->ops->copy != NULL ? m->ops->copy : m->ops->upload;
     for (size_t l = 0; l < layers && c->lost != NULL; l++)
-        m->ops->upload(m->be, lost + l * floats, c->lost + l * old, pw_lost_at(c->T) * sizeof *lost);
+        copy(m->be, lost + l * floats, c->lost + l * old, pw_lost_at(c->T) * sizeof *lost);
     m->ops->free(m->be, c->lost);
     c->lost = lost;
     c->lost_rows = rows;

@@ -82,11 +82,13 @@ size_t pw_model_save_floats(const struct pw_model *m, const int *start, int n_se
     static const float term;
     static const struct pw_made made = {.slopes = &term};
     static const struct pw_mix mix;
+    static const struct pw_walk walk;
     struct pw_attn a = {.heads = m->cfg.heads,
                         .score = m->pe.pe->uses & PW_PE_SCORE ? &some : NULL,
                         .terms = pw_has_terms(m) ? &term : NULL,
                         .mix = m->pe.pe->uses & PW_PE_MIXES ? &mix : NULL,
                         .made = pw_has_slopes(m) || pw_is_polar(m) ? &made : NULL,
+                        .walk = pw_walks(m) ? &walk : NULL,
                         .scan = {.kind = m->pe.pe->scan}};
     return m->ops->attn_save_floats(&a, start, n_seqs);
 }

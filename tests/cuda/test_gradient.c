@@ -37,6 +37,9 @@ static const struct {
     {SMALL " dropout=0.2 tied=on", "inkling alpha=0.5 floor=2 reach=5"},
     {SMALL " causal=off bias=on", "inkling mixes=3"},
     {SMALL " dropout=0.2", "pope"},
+    {SMALL " dropout=0.2 tied=on", "path rank=3"},
+    {SMALL " dropout=0.2 norm_at=ff", "wall gate_bias=1"},
+    {SMALL " dropout=0.2 norm_at=ff", "selective"},
     {SMALL " dropout=0.2", "rotary dims=4 logn=3"},
     {SMALL, "t5 logn=2"},
     {SMALL " causal=off bias=on", "shaw distance=2"},
@@ -143,8 +146,7 @@ static void test_gradients(void **state)
                          open_device("fast", "bf16"), toy_open(1)};
     (void)state;
     for (int i = 0; pw_pes[i] != NULL; i++)
-        if (pw_pes[i]->scan != PW_SCAN_SELECT && (pw_pes[i]->uses & PW_PE_WALK) == 0) /* test_reads.c */
-            compare(toys, SMALL, pw_pes[i]->name);
+        compare(toys, SMALL, pw_pes[i]->name);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         compare(toys, others[i].options, others[i].pe);
     for (int i = 0; i < FAMILIES; i++)

@@ -247,7 +247,9 @@ static void test_groups(void **state)
         "fire", /* the gradients of all but the first are compared */
         "expr 'a = learn(1) per pair; t = learn(1) per head; angle = a * i / (p + 1); scale = t'",
         "expr 'position = sample(i, 20, 96); angle = position(i)'",
-        "expr 'angle = i * (p + 1) / n'"};
+        "expr 'angle = i * (p + 1) / n'",
+        "path rank=3",
+        "selective"};
     static const uint64_t chance[SEQS] = {7, 8, 9};
     const char *const turns[] = {"aaaaaaaa", "abcabcab", "aaLbbbba", "aab"};
     struct pw_batch *kinds[128] = {0}, *b[PW_FLIGHTS];

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-enum { VOCAB = 13, T = 48, LAYERS = 2, HEADS = 3, MAPS = LAYERS * HEADS * T * T };
+enum { VOCAB = 13, T = 48, LAYERS = 2, HEADS = 3, MAPS = LAYERS * HEADS * T * T, WIDEST = 70 };
 
 #define OPTIONS "layers=2 width=24 heads=3 ffn=40 context=48"
 
@@ -30,6 +30,12 @@ static const struct {
     {OPTIONS " norm_at=ff", "inkling alpha=0.7 floor=2 reach=9"},
     {OPTIONS " dropout=0.2", "pope"},
     {OPTIONS " head_width=70 kv_heads=1", "pope"},
+    {OPTIONS " dropout=0.2 tied=on", "path"},
+    {OPTIONS " head_width=5 scale=off", "path rank=3 conv=0"},
+    {OPTIONS " dropout=0.2 norm_at=ff", "wall"},
+    {OPTIONS " head_width=70 kv_heads=1", "wall"},
+    {OPTIONS " dropout=0.2 tied=on", "selective"},
+    {"layers=2 width=24 heads=1 head_width=5 ffn=40 context=48 norm_at=ff", "selective"},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -49,6 +55,7 @@ struct numbers {
     float *grad;
     double loss;
     float content[MAPS], score[MAPS], probs[MAPS], logits[T * VOCAB], decoded[T * VOCAB];
+    float walk[LAYERS * T * HEADS * WIDEST];
 };
 
 static void must(enum pw_code code, const struct pw_err *err)
@@ -81,7 +88,7 @@ static void collect(struct numbers *x, struct toy *toy, const char *options, con
     assert_non_null(x->grad);
     must(pw_model_gradient(m, b, x->grad, &x->loss, &err), &err);
     struct pw_inspection look = {
-        .content = x->content, .score = x->score, .probs = x->probs, .logits = x->logits};
+        .content = x->content, .score = x->score, .probs = x->probs, .logits = x->logits, .walk = x->walk};
     must(pw_model_inspect(m, one->tokens, T, &look, &err), &err);
     decode(m, one->tokens, x->decoded);
     pw_model_destroy(m);
@@ -111,6 +118,7 @@ static void test_bits(void **state)
         expect_equal(k, "content", device.content, cpu.content, sizeof cpu.content);
         expect_equal(k, "score", device.score, cpu.score, sizeof cpu.score);
         expect_equal(k, "attention", device.probs, cpu.probs, sizeof cpu.probs);
+        expect_equal(k, "walk", device.walk, cpu.walk, sizeof cpu.walk);
         expect_equal(k, "logits", device.logits, cpu.logits, sizeof cpu.logits);
         expect_equal(k, "decoding", device.decoded, cpu.decoded, sizeof cpu.decoded);
         free(device.grad);
@@ -123,12 +131,13 @@ static void test_bits(void **state)
 /* A prompt whose rows and heads take more than one launch. */
 static void test_long_prompt(void **state)
 {
-    static const char *const pes[] = {"inkling", "cope npos=9", "pope", "stickbreaking"};
+    static const char *const pes[] = {"inkling", "cope npos=9", "pope",     "stickbreaking",
+                                      "path",    "wall",        "selective"};
     static float whole[T * VOCAB];
     struct toy toy = open_device("ref", NULL);
     struct pw_batch *one = toy_batch(6, 1, T, T, VOCAB);
     (void)state;
-    for (int k = 0; k < 4; k++) {
+    for (size_t k = 0; k < sizeof pes / sizeof *pes; k++) {
         struct pw_model *m = toy_model(&toy, "layers=1 width=64 heads=32 ffn=8 context=48", pes[k], VOCAB, 3);
         struct pw_decoder *d;
         struct pw_err err = {0};
@@ -166,26 +175,6 @@ static void test_fast_decodes(void **state)
     toy_close(&toy);
 }
 
-/* No table of cuda has selection or a walk. */
-static void test_others_are_refused(void **state)
-{
-    struct toy t = open_device("ref", NULL);
-    struct pw_config cfg = toy_config(OPTIONS, VOCAB);
-    static const char *const names[] = {"selective", "path", "wall"};
-    (void)state;
-    for (int i = 0; i < 3; i++) {
-        struct pw_pe_use_opts pe = toy_pe(names[i], &cfg);
-        struct pw_model *m = NULL;
-        struct pw_err err = {0};
-        char want[80];
-        snprintf(want, sizeof want, "%s: backend cuda can't compute it; use 'backend cpu'", names[i]);
-        assert_int_equal(pw_model_create(&m, t.ops, t.be, &cfg, &pe, 1, &err), PW_EUSER);
-        assert_string_equal(err.msg, want);
-        assert_null(m);
-    }
-    toy_close(&t);
-}
-
 /* A model is refused before it has memory on the device. */
 static void expect_refused(const struct toy *t, const struct pw_backend_ops *less, unsigned use, int want)
 {
@@ -220,18 +209,23 @@ static void test_refused(void **state)
     expect_refused(&t, &less, PW_PE_MIXES, 1); /* inkling */
     less = *t.ops;
     less.scans = false;
-    expect_refused(&t, &less, PW_PE_SCAN, 2);  /* stickbreaking, cope */
+    expect_refused(&t, &less, PW_PE_SCAN, 2); /* stickbreaking, cope */
+    less = *t.ops;
+    less.selects = false;
     expect_refused(&t, &less, PW_PE_VOTES, 1); /* selective */
     less = *t.ops;
     less.polar_fwd = NULL;
     expect_refused(&t, &less, PW_PE_POLAR, 1); /* pope */
+    less = *t.ops;
+    less.walk_fwd = NULL;
+    expect_refused(&t, &less, PW_PE_WALK, 2); /* path, wall */
     toy_close(&t);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_others_are_refused),
-        cmocka_unit_test(test_bits), cmocka_unit_test(test_long_prompt), cmocka_unit_test(test_fast_decodes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_refused), cmocka_unit_test(test_bits),
+                                       cmocka_unit_test(test_long_prompt),
+                                       cmocka_unit_test(test_fast_decodes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
