@@ -23,6 +23,11 @@ size_t pw_table_floats(const struct pw_model *m, enum pw_pe_table which, int pos
     case PW_TABLE_BIAS: return (size_t)m->cfg.heads * pw_bias_of_head(m, positions);
     case PW_TABLE_GAIN: return (size_t)m->cfg.heads * P;
     case PW_TABLE_ADDED: return (size_t)m->cfg.width * P;
+    case PW_TABLE_PLANES: {
+        double fall;
+        size_t N = (size_t)m->pe.pe->planes(m->pe.o.bytes, &m->cfg, &fall);
+        return (size_t)m->cfg.heads * 2 * N * (size_t)m->cfg.head_width;
+    }
     default: return (size_t)m->pe.pe->pairs(m->pe.o.bytes, &m->cfg) * P;
     }
 }
@@ -47,6 +52,7 @@ static float *table_of(const struct pw_model *m, enum pw_pe_table which)
     case PW_TABLE_GAIN: return t->gain;
     case PW_TABLE_COSINE: return t->cosine;
     case PW_TABLE_SINE: return t->sine;
+    case PW_TABLE_PLANES: return t->planes;
     default: return t->fixed[0];
     }
 }
@@ -179,6 +185,7 @@ static void fetch(struct pw_model *m, enum pw_pe_table which, struct pw_pe_table
         case PW_TABLE_GAIN: fetch_rows(m, t->gain + at, from, H, P, have); break;
         case PW_TABLE_COSINE: fetch_rows(m, t->cosine + at, from, 1, layer, layer); break;
         case PW_TABLE_SINE: fetch_rows(m, t->sine + at, from, 1, layer, layer); break;
+        case PW_TABLE_PLANES: break; /* the host has no copy */
         default: fetch_rows(m, t->add[0] + at, from, 1, layer, layer);
         }
     }
