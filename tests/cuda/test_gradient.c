@@ -31,6 +31,7 @@ static const struct {
     {SMALL " dropout=0.2 tied=on", "inkling alpha=0.5 floor=2 reach=5"},
     {SMALL " causal=off bias=on", "inkling mixes=3"},
     {SMALL " dropout=0.2", "pope"},
+    {SMALL " dropout=0.2", "grape_turn"},
     {SMALL " dropout=0.2", "rotary dims=4 logn=3"},
     {SMALL, "t5 logn=2"},
     {SMALL " causal=off bias=on", "shaw distance=2"},

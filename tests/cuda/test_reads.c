@@ -29,7 +29,9 @@ static const struct {
     {OPTIONS " dropout=0.2 tied=on", "inkling reach=40 mixes=5"},
     {OPTIONS " norm_at=ff", "inkling alpha=0.7 floor=2 reach=9"},
     {OPTIONS " dropout=0.2", "pope"},
+    {OPTIONS " dropout=0.2", "grape_turn"},
     {OPTIONS " head_width=70 kv_heads=1", "pope"},
+    {OPTIONS " head_width=70 kv_heads=1", "grape_turn planes=9 base=100"},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -123,12 +125,12 @@ static void test_bits(void **state)
 /* A prompt whose rows and heads take more than one launch. */
 static void test_long_prompt(void **state)
 {
-    static const char *const pes[] = {"inkling", "cope npos=9", "pope", "stickbreaking"};
+    static const char *const pes[] = {"inkling", "cope npos=9", "pope", "grape_turn", "stickbreaking"};
     static float whole[T * VOCAB];
     struct toy toy = open_device("ref", NULL);
     struct pw_batch *one = toy_batch(6, 1, T, T, VOCAB);
     (void)state;
-    for (int k = 0; k < 4; k++) {
+    for (size_t k = 0; k < sizeof pes / sizeof *pes; k++) {
         struct pw_model *m = toy_model(&toy, "layers=1 width=64 heads=32 ffn=8 context=48", pes[k], VOCAB, 3);
         struct pw_decoder *d;
         struct pw_err err = {0};
@@ -225,6 +227,9 @@ static void test_refused(void **state)
     less = *t.ops;
     less.polar_fwd = NULL;
     expect_refused(&t, &less, PW_PE_POLAR, 1); /* pope */
+    less = *t.ops;
+    less.planes_fwd = NULL;
+    expect_refused(&t, &less, PW_PE_PLANES, 1); /* grape_turn */
     toy_close(&t);
 }
 

@@ -65,12 +65,12 @@ CASES = {
     "selective_gelu": ("selective", dict(norm="layernorm", act="gelu", bias="on", heads=4, tied="on")),
     "pope": ("pope base=100", {}),
     "pope_both": ("pope", dict(norm="layernorm", act="gelu", bias="on", heads=4, causal="off")),
-    "grape_turn": ("grape_turn base=100", {}),
-    "grape_turn_both": ("grape_turn planes=1", dict(norm="layernorm", act="gelu", bias="on", heads=4, causal="off")),
     "path": ("path rank=3", {}),
     "path_gelu": ("path rank=8 conv=0", dict(norm="layernorm", act="gelu", bias="on", heads=4, tied="on")),
     "wall": ("wall", {}),
     "wall_gelu": ("wall gate_bias=0", dict(norm="layernorm", act="gelu", bias="on", heads=4, tied="on")),
+    "grape_turn": ("grape_turn base=100", {}),
+    "grape_turn_both": ("grape_turn planes=1", dict(norm="layernorm", act="gelu", bias="on", heads=4, causal="off")),
 }
 
 FAMILIES = {
@@ -466,7 +466,7 @@ def train(model, sequences):
     trained = {name: x for name, x in model.p.items() if x.requires_grad}
     def is_decayed(name, x):
         return x.dim() >= 2 and name not in ("pe.bias", "pe.fgate_proj.bias", "pe.omega", "pe.rel_logits_proj.proj",
-                                            "pe.bt_proj.bias", "pe.g_proj.bias")
+                                            "pe.bt_proj.bias", "pe.g_proj.bias", "pe.log_factor", "pe.a", "pe.b")
 
     decayed = [x for name, x in trained.items() if is_decayed(name, x)]
     plain = [x for name, x in trained.items() if not is_decayed(name, x)]

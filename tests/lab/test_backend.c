@@ -102,7 +102,7 @@ static void test_reads_tokens(void **state)
     assert_memory_equal(values[0], values[1], sizeof values[0]);
     bench_close(&b);
     run_on_both("pe stickbreaking; train 2; pe cope npos=4; train 2; pe inkling reach=3; train 2; pe pope; "
-                "train 2; prompt sort 3 1 2; train 1; digest",
+                "train 2; pe grape_turn; train 2; prompt sort 3 1 2; train 1; digest",
                 digests);
     for (int i = 0; i < 2; i++)
         digest_of(digest[i], digests[i]);
@@ -343,7 +343,7 @@ static bool fits(int mib, const char *mode, const char *pe)
 static void test_fits_with_scratch(void **state)
 {
     static const char *const modes[] = {"ref", "fast", "fast precision=bf16"};
-    static const char *const pes[] = {"cope npos=200", "inkling reach=200", "pope", "stickbreaking"};
+    static const char *const pes[] = {"cope npos=200", "inkling reach=200", "pope", "grape_turn", "stickbreaking"};
     int trained = 0;
     (void)state;
     for (int n = 0; n < 12; n++)

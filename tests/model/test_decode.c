@@ -172,6 +172,8 @@ static void test_the_model_changes(void **state)
                                       "selective",
                                       "selective logn=4",
                                       "pope",
+                                      "grape_turn",
+                                      "grape_turn planes=1 base=20 offset=2",
                                       "path",
                                       "path rank=4 conv=8 logn=4",
                                       "path conv=0",

@@ -231,6 +231,7 @@ const struct pw_command pw_cmd_pe = {
         "  cope       npos=                   a learned part of the score by the number of gated keys\n"
         "  selective                          votes of earlier tokens hide keys from later ones\n"
         "  pope       base=                   lengths by content, angles by position\n"
+        "  grape_turn base= planes=           turns queries and keys in learned planes\n"
         "  path       rank= conv=             each token after a key reflects the query\n"
         "  wall       gate_bias=              each token has a gate on each channel of q.k\n"
         "  expr FORMULA                       your own, to the end of the line; quotes around it, ' or \",\n"
