@@ -1,7 +1,9 @@
 /* planes.c - q and k turned in planes (kernels/backend.h).
  *
  * A row is a product with the unit vectors, a turn of each pair of coefficients, and the sum of the vectors
- * with the changes of their coefficients. The first needs the vectors as columns, the second as rows.
+ * with the changes of their coefficients. The first needs the vectors as columns, the second as rows. All of
+ * them are chains, so q and k of a head run side by side; a head's gradients get those of q first.
+ *
  * Angles cost a cosine and a sine in double precision each, so rows with the same id share them. */
 #include "base/maths.h"
 #include "kernels/cpu/cpu.h"
@@ -34,8 +36,8 @@ static void turn_plane(struct made *m, double *frequency, size_t to, int id)
     for (int h = 0; h < m->H; h++)
         for (int j = 0; j < m->Np; j++, to++) {
             double angle = j < m->N ? place * frequency[h * m->N + j] : 0;
-            m->less[to] = (float)(pw_cos(angle) - 1);
-            m->sine[to] = (float)pw_sin(angle);
+            m->less[to] = j < m->N ? (float)(pw_cos(angle) - 1) : 0.0f;
+            m->sine[to] = j < m->N ? (float)pw_sin(angle) : 0.0f;
             m->angle[to] = (float)angle;
         }
 }
@@ -89,19 +91,28 @@ static struct made make_all(struct pw_ctx *c, const struct pw_planes *p, const i
     return m;
 }
 
-/* The numbers of one head of a row, [Np] each: the changes e and f of its coefficients, and in the backward
- * pass dp and dq. */
+/* The numbers of q and k of one head of a row, [Np] each: the changes e and f of their coefficients, and in
+ * the backward pass dp and dq. */
 struct head {
-    float *e, *f, *dp, *dq;
+    float *e[2], *f[2], *dp[2], *dq[2];
 };
 
-/* Sixteen coefficients of x for the vectors at a column. */
-V_INLINE v16 product(const float *x, const float *column, int D, int stride)
+/* Floats of a struct head, and their places. */
+static size_t head_floats(const struct pw_planes *p)
 {
-    v16 sum = v_zero();
-    for (int d = 0; d < D; d++)
-        sum = v_fma(v_set(x[d]), v_load(column + (size_t)d * (size_t)stride), sum);
-    return sum;
+    return 8 * (size_t)round_up(p->planes);
+}
+
+static struct head head_in(float *room, int Np)
+{
+    struct head x;
+    for (int k = 0; k < 2; k++, room += 4 * Np) {
+        x.e[k] = room;
+        x.f[k] = room + Np;
+        x.dp[k] = room + 2 * Np;
+        x.dq[k] = room + 3 * Np;
+    }
+    return x;
 }
 
 V_INLINE v16 negative(v16 a, v16 b)
@@ -109,31 +120,62 @@ V_INLINE v16 negative(v16 a, v16 b)
     return v_sub(v_zero(), v_mul(a, b));
 }
 
-static void turn_head(const struct made *m, const struct head *to, const float *x, int h, size_t at)
+/* p and q [n]: sixteen products of each of n vectors x with the first and the second vectors of a head, from
+ * plane j on. */
+V_INLINE void multiply_vectors(v16 *p, v16 *q, const float *const *x, int n, const struct made *m, int h,
+                               int j)
 {
-    const float *columns = m->columns + (size_t)(h * m->D) * 2 * (size_t)m->Np;
-    for (int j = 0; j < m->Np; j += 16) {
-        v16 p = product(x, columns + j, m->D, 2 * m->Np),
-            q = product(x, columns + m->Np + j, m->D, 2 * m->Np);
-        v16 C = v_load(m->less + at + j), S = v_load(m->sine + at + j);
-        v_store(to->e + j, v_fma(C, p, v_mul(S, q)));
-        v_store(to->f + j, v_fma(C, q, negative(S, p)));
+    const float *u = m->columns + (size_t)(h * m->D) * 2 * (size_t)m->Np + j, *v = u + m->Np;
+    V_UNROLL
+    for (int k = 0; k < n; k++)
+        p[k] = q[k] = v_zero();
+    for (int d = 0; d < m->D; d++, u += 2 * m->Np, v += 2 * m->Np) {
+        v16 first = v_load(u), second = v_load(v);
+        V_UNROLL
+        for (int k = 0; k < n; k++) {
+            v16 by = v_set(x[k][d]);
+            p[k] = v_fma(by, first, p[k]);
+            q[k] = v_fma(by, second, q[k]);
+        }
     }
 }
 
-/* y [D] = x + the sum over planes of e and u, f and v. */
-static void add_vectors(const struct made *m, float *y, const float *x, const float *e, const float *f, int h)
+/* x: q and k of the head. */
+static void turn_head(const struct made *m, const struct head *to, const float *const x[2], int h, size_t at)
+{
+    for (int j = 0; j < m->Np; j += 16) {
+        v16 p[2], q[2], C = v_load(m->less + at + j), S = v_load(m->sine + at + j);
+        multiply_vectors(p, q, x, 2, m, h, j);
+        V_UNROLL
+        for (int k = 0; k < 2; k++) {
+            v_store(to->e[k] + j, v_fma(C, p[k], v_mul(S, q[k])));
+            v_store(to->f[k] + j, v_fma(C, q[k], negative(S, p[k])));
+        }
+    }
+}
+
+/* y [D] = x + the sum over planes of a and u, b and v; for q and for k of a head. */
+static void add_vectors(const struct made *m, float *const y[2], const float *const x[2], float *const a[2],
+                        float *const b[2], int h)
 {
     int D = m->D, N = m->N;
     const float *u = m->p->unit + (size_t)(h * 2 * N * D), *v = u + N * D;
     for (int i = 0; i < D; i += 16) {
-        v16 sum = v_load_n(x + i, D - i);
+        v16 q = v_load_n(x[0] + i, D - i), k = v_load_n(x[1] + i, D - i);
         for (int j = 0; j < N; j++) {
-            sum = v_fma(v_set(e[j]), v_load_n(u + j * D + i, D - i), sum);
-            sum = v_fma(v_set(f[j]), v_load_n(v + j * D + i, D - i), sum);
+            v16 first = v_load_n(u + j * D + i, D - i), second = v_load_n(v + j * D + i, D - i);
+            q = v_fma(v_set(b[0][j]), second, v_fma(v_set(a[0][j]), first, q));
+            k = v_fma(v_set(b[1][j]), second, v_fma(v_set(a[1][j]), first, k));
         }
-        v_store_n(y + i, D - i, sum);
+        v_store_n(y[0] + i, D - i, q);
+        v_store_n(y[1] + i, D - i, k);
     }
+}
+
+/* The place of an id's numbers of head h. */
+static size_t angles_at(const struct made *m, int id, int h)
+{
+    return ((size_t)m->slot[id - m->first] * (size_t)m->H + (size_t)h) * (size_t)m->Np;
 }
 
 void PW_OP(planes_fwd)(struct pw_ctx *c, float *y, const float *qkv, const struct pw_planes *p,
@@ -141,47 +183,54 @@ void PW_OP(planes_fwd)(struct pw_ctx *c, float *y, const float *qkv, const struc
 {
     if (R == 0)
         return;
-    struct made m = make_all(c, p, pos, R, 2 * (size_t)round_up(p->planes));
-    struct head to = {.e = m.rest, .f = m.rest + m.Np};
+    struct made m = make_all(c, p, pos, R, head_floats(p));
+    struct head to = head_in(m.rest, m.Np);
     int H = m.H, D = m.D;
-    for (int r = 0; r < R; r++, qkv += H * D)
-        for (int k = 0; k < 2 * H; k++, qkv += D, y += D) {
-            int h = k % H;
-            size_t at = ((size_t)m.slot[pos[r] - m.first] * (size_t)H + (size_t)h) * (size_t)m.Np;
-            turn_head(&m, &to, qkv, h, at);
-            add_vectors(&m, y, qkv, to.e, to.f, h);
+    for (int r = 0; r < R; r++, qkv += 3 * H * D, y += 2 * H * D)
+        for (int h = 0; h < H; h++) {
+            const float *x[2] = {qkv + h * D, qkv + (H + h) * D};
+            float *turned[2] = {y + h * D, y + (H + h) * D};
+            turn_head(&m, &to, x, h, angles_at(&m, pos[r], h));
+            add_vectors(&m, turned, x, to.e, to.f, h);
         }
 }
 
-/* Like turn_head, with the gradient dy of the turned x; adds to d_log_factor [N] of the head. */
-static void turn_back(const struct made *m, const struct head *to, float *d_log_factor, const float *x,
-                      const float *dy, int h, size_t at)
+/* Like turn_head, with the gradients of the turned q and k behind them in x; adds to d_log_factor [N] of the
+ * head. */
+static void turn_back(const struct made *m, const struct head *to, float *d_log_factor,
+                      const float *const x[4], int h, size_t at)
 {
-    int D = m->D, stride = 2 * m->Np;
-    const float *columns = m->columns + (size_t)(h * D) * (size_t)stride;
     for (int j = 0; j < m->Np; j += 16) {
-        const float *u = columns + j, *v = u + m->Np;
-        v16 p = product(x, u, D, stride), q = product(x, v, D, stride);
-        v16 A = product(dy, u, D, stride), B = product(dy, v, D, stride);
-        v16 C = v_load(m->less + at + j), S = v_load(m->sine + at + j), cosine = v_add(C, v_set(1));
-        v_store(to->e + j, v_fma(C, p, v_mul(S, q)));
-        v_store(to->f + j, v_fma(C, q, negative(S, p)));
-        v_store(to->dp + j, v_fma(C, A, negative(S, B)));
-        v_store(to->dq + j, v_fma(C, B, v_mul(S, A)));
-        v16 of_u = v_fma(cosine, q, negative(S, p)), of_v = v_fma(cosine, p, v_mul(S, q));
-        v16 by = v_fma(A, of_u, negative(B, of_v));
-        v_store_n(d_log_factor + j, m->N - j,
-                  v_fma(by, v_load(m->angle + at + j), v_load_n(d_log_factor + j, m->N - j)));
+        v16 p[4], q[4], C = v_load(m->less + at + j), S = v_load(m->sine + at + j);
+        v16 cosine = v_add(C, v_set(1)), sum = v_load_n(d_log_factor + j, m->N - j);
+        multiply_vectors(p, q, x, 4, m, h, j);
+        V_UNROLL
+        for (int k = 0; k < 2; k++) {
+            v16 A = p[2 + k], B = q[2 + k];
+            v_store(to->e[k] + j, v_fma(C, p[k], v_mul(S, q[k])));
+            v_store(to->f[k] + j, v_fma(C, q[k], negative(S, p[k])));
+            v_store(to->dp[k] + j, v_fma(C, A, negative(S, B)));
+            v_store(to->dq[k] + j, v_fma(C, B, v_mul(S, A)));
+            v16 of_u = v_fma(cosine, q[k], negative(S, p[k])), of_v = v_fma(cosine, p[k], v_mul(S, q[k]));
+            sum = v_fma(v_fma(A, of_u, negative(B, of_v)), v_load(m->angle + at + j), sum);
+        }
+        v_store_n(d_log_factor + j, m->N - j, sum);
     }
 }
 
-/* d [N,D] += the products of a and g, then of b and x. */
-static void add_units(float *d, const float *a, const float *g, const float *b, const float *x, int N, int D)
+/* d [N,D] += for q, then for k: the products of a and the gradient g, then of b and x. */
+static void add_units(float *d, float *const a[2], float *const b[2], const float *const x[4], int N, int D)
 {
+    const float *const *g = x + 2;
     for (int j = 0; j < N; j++, d += D)
         for (int i = 0; i < D; i += 16) {
-            v16 sum = v_fma(v_set(a[j]), v_load_n(g + i, D - i), v_load_n(d + i, D - i));
-            v_store_n(d + i, D - i, v_fma(v_set(b[j]), v_load_n(x + i, D - i), sum));
+            v16 sum = v_load_n(d + i, D - i);
+            V_UNROLL
+            for (int k = 0; k < 2; k++) {
+                sum = v_fma(v_set(a[k][j]), v_load_n(g[k] + i, D - i), sum);
+                sum = v_fma(v_set(b[k][j]), v_load_n(x[k] + i, D - i), sum);
+            }
+            v_store_n(d + i, D - i, sum);
         }
 }
 
@@ -190,17 +239,16 @@ void PW_OP(planes_bwd)(struct pw_ctx *c, float *dqkv, float *d_unit, float *d_lo
 {
     if (R == 0)
         return;
-    struct made m = make_all(c, p, pos, R, 4 * (size_t)round_up(p->planes));
-    struct head to = {m.rest, m.rest + m.Np, m.rest + 2 * m.Np, m.rest + 3 * m.Np};
+    struct made m = make_all(c, p, pos, R, head_floats(p));
+    struct head to = head_in(m.rest, m.Np);
     int H = m.H, D = m.D, N = m.N;
-    for (int r = 0; r < R; r++, qkv += H * D, dqkv += H * D)
-        for (int k = 0; k < 2 * H; k++, qkv += D, dqkv += D, dy += D) {
-            int h = k % H;
-            size_t at = ((size_t)m.slot[pos[r] - m.first] * (size_t)H + (size_t)h) * (size_t)m.Np;
-            float *d = d_unit + (size_t)(h * 2 * N * D);
-            turn_back(&m, &to, d_log_factor + h * N, qkv, dy, h, at);
-            add_units(d, to.e, dy, to.dp, qkv, N, D);
-            add_units(d + N * D, to.f, dy, to.dq, qkv, N, D);
-            add_vectors(&m, dqkv, dy, to.dp, to.dq, h);
+    for (int r = 0; r < R; r++, qkv += 3 * H * D, dqkv += 3 * H * D, dy += 2 * H * D)
+        for (int h = 0; h < H; h++) {
+            const float *x[4] = {qkv + h * D, qkv + (H + h) * D, dy + h * D, dy + (H + h) * D};
+            float *dx[2] = {dqkv + h * D, dqkv + (H + h) * D}, *d = d_unit + (size_t)(h * 2 * N * D);
+            turn_back(&m, &to, d_log_factor + h * N, x, h, angles_at(&m, pos[r], h));
+            add_units(d, to.e, to.dp, x, N, D);
+            add_units(d + N * D, to.f, to.dq, x, N, D);
+            add_vectors(&m, dx, x + 2, to.dp, to.dq, h);
         }
 }

@@ -41,7 +41,8 @@ static __device__ __forceinline__ float2 products(const float *x, const float *u
     return sum;
 }
 
-/* parts [6,n] receives e and f, and with dy dp, dq, the factor of the angle in its gradient, and the angle. */
+/* parts [6,n] receives e and f, and with dy dp, dq, the factor of the angle in its gradient, and the angle.
+ */
 static __global__ void turn_planes(float *parts, const float *dy, const float *qkv, struct pw_planes p,
                                    const int *pos, size_t n)
 {

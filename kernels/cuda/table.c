@@ -199,8 +199,8 @@ static void planes_make_bwd(struct pw_ctx *c, float *d_a, float *d_b, const floa
                    pw_cuda_planes_make_bwd(c->stream, d_a, d_b, d_unit, a, b, H, N, D, room));
 }
 
-static void planes_fwd(struct pw_ctx *c, float *y, const float *qkv, const struct pw_planes *p, const int *pos,
-                       int R)
+static void planes_fwd(struct pw_ctx *c, float *y, const float *qkv, const struct pw_planes *p,
+                       const int *pos, int R)
 {
     float *room = pw_cuda_scratch(c, pw_cuda_planes_floats(p, R) * sizeof *room);
     pw_cuda_writes(c, y);
@@ -217,9 +217,8 @@ static void planes_bwd(struct pw_ctx *c, float *dqkv, float *d_unit, float *d_lo
     pw_cuda_writes(c, d_log_factor);
     pw_cuda_writes(c, dqkv);
     if (room != NULL)
-        PW_CUDA_DO(
-            c, "planes_bwd",
-            pw_cuda_planes_bwd(c->stream, dqkv, d_unit, d_log_factor, dy, qkv, p, pos, R, room));
+        PW_CUDA_DO(c, "planes_bwd",
+                   pw_cuda_planes_bwd(c->stream, dqkv, d_unit, d_log_factor, dy, qkv, p, pos, R, room));
 }
 
 static void put_head(struct pw_ctx *c, float *z, const float *table, const int *pos, int h, int H, int D,
@@ -360,11 +359,10 @@ static enum pw_code open_ref(struct pw_backend **be, int device, struct pw_err *
     .terms_fwd = terms_fwd, .terms_bwd = terms_bwd, .slopes_fwd = slopes_fwd, .slopes_bwd = slopes_bwd,      \
     .polar_fwd = polar_fwd, .polar_bwd = polar_bwd, .planes_make = planes_make,                              \
     .planes_make_bwd = planes_make_bwd, .planes_fwd = planes_fwd, .planes_bwd = planes_bwd,                  \
-    .put_head = put_head,                                                                                    \
-    .gather_bias_fwd = gather_bias_fwd, .gather_bias_bwd = gather_bias_bwd, .fire_fwd = fire_fwd,            \
-    .fire_bwd = fire_bwd, .expr_fwd = expr_fwd, .expr_bwd = expr_bwd, .gather_rows = gather_rows,            \
-    .scatter_rows = scatter_rows, .cross_entropy = cross_entropy, .softmax = softmax, .add = add,            \
-    .dropout = dropout, .zero = zero
+    .put_head = put_head, .gather_bias_fwd = gather_bias_fwd, .gather_bias_bwd = gather_bias_bwd,            \
+    .fire_fwd = fire_fwd, .fire_bwd = fire_bwd, .expr_fwd = expr_fwd, .expr_bwd = expr_bwd,                  \
+    .gather_rows = gather_rows, .scatter_rows = scatter_rows, .cross_entropy = cross_entropy,                \
+    .softmax = softmax, .add = add, .dropout = dropout, .zero = zero
 
 const struct pw_backend_ops pw_cuda_table_ref = {
     SHARED,

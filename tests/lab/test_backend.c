@@ -343,7 +343,8 @@ static bool fits(int mib, const char *mode, const char *pe)
 static void test_fits_with_scratch(void **state)
 {
     static const char *const modes[] = {"ref", "fast", "fast precision=bf16"};
-    static const char *const pes[] = {"cope npos=200", "inkling reach=200", "pope", "grape_turn", "stickbreaking"};
+    static const char *const pes[] = {"cope npos=200", "inkling reach=200", "pope", "grape_turn",
+                                      "stickbreaking"};
     int trained = 0;
     (void)state;
     for (int n = 0; n < 12; n++)

@@ -76,7 +76,8 @@ void ref_double_polar_fwd(struct pw_ctx *c, float *y, const float *qkv, const st
                           const int *pos, int R);
 void ref_double_polar_bwd(struct pw_ctx *c, float *dqkv, float *d_phase, const float *dy, const float *qkv,
                           const struct pw_polar *p, const int *pos, int R);
-void ref_double_planes_make(struct pw_ctx *c, float *unit, const float *a, const float *b, int H, int N, int D);
+void ref_double_planes_make(struct pw_ctx *c, float *unit, const float *a, const float *b, int H, int N,
+                            int D);
 void ref_double_planes_make_bwd(struct pw_ctx *c, float *d_a, float *d_b, const float *d_unit, const float *a,
                                 const float *b, int H, int N, int D);
 void ref_double_planes_fwd(struct pw_ctx *c, float *y, const float *qkv, const struct pw_planes *p,

@@ -48,7 +48,8 @@ static void factors_free(struct factors *x)
     free(x->upper);
 }
 
-void ref_double_planes_make(struct pw_ctx *c, float *unit, const float *a, const float *b, int H, int N, int D)
+void ref_double_planes_make(struct pw_ctx *c, float *unit, const float *a, const float *b, int H, int N,
+                            int D)
 {
     (void)c;
     for (int h = 0; h < H; h++) {
@@ -141,8 +142,8 @@ struct sums {
 };
 
 /* Row r, head k, plane j: its part of the gradients. y = x + e u + f v, with e and f linear in u.x, v.x. */
-static void add_plane(struct sums *to, const struct pw_planes *p, const float *x, const float *g, int h, int j,
-                      int id)
+static void add_plane(struct sums *to, const struct pw_planes *p, const float *x, const float *g, int h,
+                      int j, int id)
 {
     int D = p->head_width, N = p->planes;
     const float *u = first_of(p, h, j), *v = u + N * D;

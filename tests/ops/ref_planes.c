@@ -133,8 +133,8 @@ struct turn {
 static struct turn turn_of(const struct pw_planes *x, const float *row, int h, int j, int id)
 {
     int N = x->planes, D = x->head_width;
-    double angle = (x->from + (double)id * x->step) *
-                   pw_exp((double)x->log_factor[h * N + j] - (double)j * x->fall);
+    double angle =
+        (x->from + (double)id * x->step) * pw_exp((double)x->log_factor[h * N + j] - (double)j * x->fall);
     struct turn t = {.u = x->unit + (h * 2 * N + j) * D, .v = x->unit + (h * 2 * N + N + j) * D};
     t.C = (float)(pw_cos(angle) - 1);
     t.S = (float)pw_sin(angle);
@@ -146,8 +146,8 @@ static struct turn turn_of(const struct pw_planes *x, const float *row, int h, i
     return t;
 }
 
-void PW_OP(planes_fwd)(struct pw_ctx *c, float *y, const float *qkv, const struct pw_planes *p, const int *pos,
-                       int R)
+void PW_OP(planes_fwd)(struct pw_ctx *c, float *y, const float *qkv, const struct pw_planes *p,
+                       const int *pos, int R)
 {
     int H = p->heads, D = p->head_width;
     (void)c;
@@ -181,8 +181,8 @@ void PW_OP(planes_bwd)(struct pw_ctx *c, float *dqkv, float *d_unit, float *d_lo
                 float A = product(g, t.u, D), B = product(g, t.v, D), cosine = t.C + 1.0f;
                 float dp = fmaf(t.C, A, 0.0f - t.S * B), dq = fmaf(t.C, B, t.S * A);
                 float *du = d_unit + (k % H * 2 * N + j) * D, *dv = du + N * D;
-                float by = fmaf(A, fmaf(cosine, t.q, 0.0f - t.S * t.p),
-                                0.0f - B * fmaf(cosine, t.p, t.S * t.q));
+                float by =
+                    fmaf(A, fmaf(cosine, t.q, 0.0f - t.S * t.p), 0.0f - B * fmaf(cosine, t.p, t.S * t.q));
                 for (int d = 0; d < D; d++) {
                     dx[d] = fmaf(dq, t.v[d], fmaf(dp, t.u[d], dx[d]));
                     du[d] = fmaf(dp, x[d], fmaf(t.e, g[d], du[d]));
@@ -203,13 +203,14 @@ void ref_case_planes(struct ref_call *r)
     float *qkv = ref_input(r, n, 2.0f), *dy = ref_input(r, wide, 1.0f);
     float *a = ref_input(r, vectors, 1.0f), *b = ref_input(r, vectors, 1.0f);
     float *log_factor = ref_input(r, (size_t)(H * N), 0.7f);
-    float *d_units = ref_input(r, 2 * vectors, 1.0f); /* of their own: nearly dependent vectors amplify errors */
+    float *d_units =
+        ref_input(r, 2 * vectors, 1.0f); /* of their own: nearly dependent vectors amplify errors */
     int *pos = ref_ids(r, R, 0, PICK(&r->s, 3, 40, 200));
     float *unit = ref_output(r, 2 * vectors), *d_unit = ref_output(r, 2 * vectors), *y = ref_output(r, wide),
           *dqkv = ref_output(r, n), *d_log_factor = ref_output(r, (size_t)(H * N)),
           *d_a = ref_output(r, vectors), *d_b = ref_output(r, vectors);
-    struct pw_planes p = {H, D, N, pw_log(100) / N, PICK(&r->s, 0, 3), 0.25 * PICK(&r->s, 2, 4), unit,
-                          log_factor};
+    struct pw_planes p = {H,    D,         N, pw_log(100) / N, PICK(&r->s, 0, 3), 0.25 * PICK(&r->s, 2, 4),
+                          unit, log_factor};
     r->ops->planes_make(r->c, unit, a, b, H, N, D);
     r->ops->planes_fwd(r->c, y, qkv, &p, pos, R);
     r->ops->planes_bwd(r->c, dqkv, d_unit, d_log_factor, dy, qkv, &p, pos, R);

@@ -10,7 +10,7 @@
  * 4 D products for each plane, and scores depend on distances alone. Gram-Schmidt keeps the vectors so at
  * every step, in the order a_1, b_1, a_2, ..., so their lengths and common parts have no effect. The paper
  * learns an orthogonal basis (algorithm 1) without saying by which rule it stays orthogonal. Its planes that
- * do not commute (algorithm 2) have the same spectra as these (appendix C).
+ * do not commute (algorithm 2) have spectra of the same form.
  *
  * The first frequencies are those of rotary with `planes` pairs. A frequency is learned as the logarithm of
  * its factor, so it stays positive. That is what the authors' code learns (model-architectures/GRAPE,
