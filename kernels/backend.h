@@ -42,7 +42,7 @@
 extern "C" {
 #endif
 
-#define PW_BACKEND_ABI 30
+#define PW_BACKEND_ABI 31
 /* Increases when the same commands give different bits than before. A session records it. */
 #define PW_BITS 1
 
@@ -384,6 +384,33 @@ struct pw_backend_ops {
      * -(a*S)). */
     void (*polar_bwd)(struct pw_ctx *c, float *dqkv, float *d_phase, const float *dy, const float *qkv,
                       const struct pw_polar *p, const int *pos, int R);
+
+    /* ---- planes of turned q and k (struct pw_planes), of one layer. unit [H,2N,D] from a and b [H,N,D], by
+     * Gram-Schmidt in double precision: the vectors of a head are a_0, b_0, a_1, b_1, ... For each of them: n
+     * is the root of the chain over D of its squares, and its unit vector e = w * (1 / max(n, eps)). Then for
+     * each later one, t is the chain over D of e and w, and w = fma(-t, e, w). e is rounded at the end. NULL,
+     * and so are the next three: the table has no planes. */
+    void (*planes_make)(struct pw_ctx *c, float *unit, const float *a, const float *b, int H, int N, int D);
+    /* Adds to d_a and d_b [H,N,D] from d_unit, one rounded number each. In double precision, vectors
+     * descending, with e, t and w of each as above, g the gradient of e, and f that of each later w after its
+     * subtraction: r is the chain over D of e and f. g is a chain over the later ones: of -t and f, then of
+     * -r and the w before its subtraction, fma(t, e, w). f = fma(-r, e, f). Then with s the chain over D of e
+     * and g, the vector's own gradient is fma(-s, e, g) * (1 / n); of a length up to eps g * (1 / eps). */
+    void (*planes_make_bwd)(struct pw_ctx *c, float *d_a, float *d_b, const float *d_unit, const float *a,
+                            const float *b, int H, int N, int D);
+    /* y [R,2H,D] from q and k in qkv. For each plane with unit vectors u and v: p and q are the chains over D
+     * of x and u, and of x and v. With the angle's C = cos - 1 and S = sin, made in double precision and
+     * rounded, e = fmaf(C, p, S*q) and f = fmaf(C, q, -(S*p)). y is a chain over planes from x: of e and u,
+     * then of f and v. That is exp(angle (u v^T - v u^T)) x, by Rodrigues' formula. */
+    void (*planes_fwd)(struct pw_ctx *c, float *y, const float *qkv, const struct pw_planes *p,
+                       const int *pos, int R);
+    /* SETS q and k of dqkv from dy [R,2H,D]. With A and B the chains over D of dy and u, and of dy and v: dp
+     * = fmaf(C, A, -(S*B)) and dq = fmaf(C, B, S*A); dx is a chain over planes from dy: of dp and u, then of
+     * dq and v. Adds to d_unit: chains over rows, q before k in a row, of e and dy, then of dp and x to that
+     * of u; of f and dy, then of dq and x to that of v. Adds to d_log_factor [H,N], in the same order, the
+     * product of the rounded angle and fmaf(A, fmaf(C+1, q, -(S*p)), -(B * fmaf(C+1, p, S*q))). */
+    void (*planes_bwd)(struct pw_ctx *c, float *dqkv, float *d_unit, float *d_log_factor, const float *dy,
+                       const float *qkv, const struct pw_planes *p, const int *pos, int R);
 
     /* ---- vectors and factors of a walk (struct pw_walk_rows) from y [R,HD] and, for REFLECT, g [R,H]. s
      * NULL: the R rows continue one sequence, and `before` rows of it are in memory before y; else before is

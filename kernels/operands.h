@@ -264,6 +264,18 @@ struct pw_polar {
     const float *phase;         /* [H,D] learned; limited to -2 pi .. 0 */
 };
 
+/* Planes in which q and k of a head turn (planes_fwd), by the angle of their row's position. Plane j of head
+ * h turns by exp(log_factor[h][j] - j * fall) radians from one position to the next. Its two unit vectors are
+ * orthogonal to each other and to those of the head's other planes, so turns commute. */
+struct pw_planes {
+    int heads, head_width, planes; /* H; D; N, 1 .. D/2 */
+    double fall;
+    double from, step;       /* id i stands for position from + i * step */
+    const float *unit;       /* [H,2N,D]: first vectors, then second vectors */
+    const float *log_factor; /* [H,N] learned */
+};
+#define PW_PLANES_EPS 1e-6 /* least length by which a vector is divided */
+
 /* Number of bias entries of one head. */
 static inline size_t pw_bias_entries(bool dense, int P)
 {

@@ -20,6 +20,7 @@ static const struct use {
     {PW_PE_SCORE, "a function of each score"},
     {PW_PE_TERMS, "terms of tokens, whose difference is added to the scores"},
     {PW_PE_MIXES, "a bias on the scores by distance, mixed by each token"},
+    {PW_PE_PLANES, "a turn of queries and keys in learned planes"},
     {PW_PE_POLAR, "a polar form of queries and keys: lengths by content, angles by position"},
     {PW_PE_SLOPES, "slopes of tokens, by which distances are multiplied and added to the scores"},
     {PW_PE_WALK, "products of queries and keys that the tokens between them change"},

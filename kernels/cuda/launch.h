@@ -187,6 +187,22 @@ cudaError_t pw_cuda_walk_bwd(cudaStream_t s, float *dy, float *dg, float *d_conv
                              const float *d_factors, const float *y, const float *g,
                              const struct pw_walk_rows *w, const struct pw_seqs *seqs, float *room);
 
+/* ---- planes.cu. room: pw_cuda_planes_floats; of the backward pass pw_cuda_planes_bwd_floats. */
+size_t pw_cuda_planes_floats(const struct pw_planes *p, int R);
+cudaError_t pw_cuda_planes_fwd(cudaStream_t s, float *y, const float *qkv, const struct pw_planes *p,
+                               const int *pos, int R, float *room);
+size_t pw_cuda_planes_bwd_floats(const struct pw_planes *p, int R);
+cudaError_t pw_cuda_planes_bwd(cudaStream_t s, float *dqkv, float *d_unit, float *d_log_factor,
+                               const float *dy, const float *qkv, const struct pw_planes *p, const int *pos,
+                               int R, float *room);
+
+/* ---- planes_make.cu. room: pw_cuda_planes_make_bytes, for both. */
+size_t pw_cuda_planes_make_bytes(int H, int N, int D);
+cudaError_t pw_cuda_planes_make(cudaStream_t s, float *unit, const float *a, const float *b, int H, int N,
+                                int D, double *room);
+cudaError_t pw_cuda_planes_make_bwd(cudaStream_t s, float *d_a, float *d_b, const float *d_unit,
+                                    const float *a, const float *b, int H, int N, int D, double *room);
+
 /* ---- put_head.cu, gather.cu, fire.cu, loss.cu, elementwise.cu, dropout.cu. rounded: dx, d_logits or y as
  * bf16, or NULL. In dropout y may be NULL if rounded is not. */
 cudaError_t pw_cuda_put_head(cudaStream_t s, float *z, const float *table, const int *pos, int h, int H,

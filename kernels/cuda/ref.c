@@ -103,17 +103,29 @@ static size_t bwd_bytes(const struct pw_attn *a, const struct pw_seqs *s)
     return up(pw_cuda_attention_at(a, s)) + pw_cuda_attention_ds(a, s) * sizeof(float);
 }
 
+/* Scratch of the operations that make wide q and k, or the rows of a walk, and their gradients. Planes are as
+ * many as a head can have. */
+static size_t made_bytes(const struct pw_attn *a, int R)
+{
+    int H = a->heads, D = a->head_width;
+    struct pw_walk_rows walk = {.heads = H, .head_width = D, .taps = 1}; /* or more */
+    if (a->walk != NULL)
+        return pw_cuda_walk_bwd_floats(&walk, R) * sizeof(float);
+    if (a->made == NULL || a->made->wide == NULL)
+        return 0;
+    struct pw_polar polar = {.heads = H, .head_width = D};
+    struct pw_planes planes = {.heads = H, .head_width = D, .planes = D / 2};
+    if (a->made->width > D)
+        return pw_cuda_polar_bwd_floats(&polar, R) * sizeof(float);
+    size_t rows = pw_cuda_planes_bwd_floats(&planes, R) * sizeof(float),
+           make = pw_cuda_planes_make_bytes(H, D / 2, D);
+    return rows > make ? rows : make;
+}
+
 size_t pw_cuda_ref_beside(const struct pw_attn *a, const struct pw_seqs *s, int widest)
 {
     (void)widest; /* products need no scratch */
-    struct pw_polar p = {.heads = a->heads, .head_width = a->head_width};
-    struct pw_walk_rows w = {.heads = a->heads, .head_width = a->head_width, .taps = 1}; /* or more */
-    bool polar = a->made != NULL && a->made->wide != NULL;
-    size_t attention = pw_cuda_turned_bytes(a, bwd_bytes(a, s), s->rows),
-           made = polar             ? pw_cuda_polar_bwd_floats(&p, s->rows)
-                  : a->walk != NULL ? pw_cuda_walk_bwd_floats(&w, s->rows)
-                                    : 0;
-    made *= sizeof(float);
+    size_t attention = pw_cuda_turned_bytes(a, bwd_bytes(a, s), s->rows), made = made_bytes(a, s->rows);
     return pw_cuda_room_for(attention > made ? attention : made);
 }
 

@@ -202,6 +202,45 @@ static void walk_bwd(struct pw_ctx *c, float *dy, float *dg, float *d_conv, cons
                pw_cuda_walk_bwd(c->stream, dy, dg, d_conv, d_vectors, d_factors, y, g, w, s, room));
 }
 
+static void planes_make(struct pw_ctx *c, float *unit, const float *a, const float *b, int H, int N, int D)
+{
+    double *room = pw_cuda_scratch(c, pw_cuda_planes_make_bytes(H, N, D));
+    if (room != NULL)
+        PW_CUDA_DO(c, "planes_make", pw_cuda_planes_make(c->stream, unit, a, b, H, N, D, room));
+}
+
+static void planes_make_bwd(struct pw_ctx *c, float *d_a, float *d_b, const float *d_unit, const float *a,
+                            const float *b, int H, int N, int D)
+{
+    double *room = pw_cuda_scratch(c, pw_cuda_planes_make_bytes(H, N, D));
+    pw_cuda_side_join(c->be); /* gradients may be zeroed there */
+    if (room != NULL)
+        PW_CUDA_DO(c, "planes_make_bwd",
+                   pw_cuda_planes_make_bwd(c->stream, d_a, d_b, d_unit, a, b, H, N, D, room));
+}
+
+static void planes_fwd(struct pw_ctx *c, float *y, const float *qkv, const struct pw_planes *p,
+                       const int *pos, int R)
+{
+    float *room = pw_cuda_scratch(c, pw_cuda_planes_floats(p, R) * sizeof *room);
+    pw_cuda_writes(c, y);
+    if (room != NULL)
+        PW_CUDA_DO(c, "planes_fwd", pw_cuda_planes_fwd(c->stream, y, qkv, p, pos, R, room));
+}
+
+static void planes_bwd(struct pw_ctx *c, float *dqkv, float *d_unit, float *d_log_factor, const float *dy,
+                       const float *qkv, const struct pw_planes *p, const int *pos, int R)
+{
+    float *room = pw_cuda_scratch(c, pw_cuda_planes_bwd_floats(p, R) * sizeof *room);
+    pw_cuda_side_join(c->be); /* gradients may be zeroed there */
+    pw_cuda_writes(c, d_unit);
+    pw_cuda_writes(c, d_log_factor);
+    pw_cuda_writes(c, dqkv);
+    if (room != NULL)
+        PW_CUDA_DO(c, "planes_bwd",
+                   pw_cuda_planes_bwd(c->stream, dqkv, d_unit, d_log_factor, dy, qkv, p, pos, R, room));
+}
+
 static void put_head(struct pw_ctx *c, float *z, const float *table, const int *pos, int h, int H, int D,
                      int R)
 {
@@ -339,10 +378,11 @@ static enum pw_code open_ref(struct pw_backend **be, int device, struct pw_err *
     .scores = scores, .attention_cached = attention_cached, .attn_cache_floats = attn_cache_floats,          \
     .terms_fwd = terms_fwd, .terms_bwd = terms_bwd, .slopes_fwd = slopes_fwd, .slopes_bwd = slopes_bwd,      \
     .polar_fwd = polar_fwd, .polar_bwd = polar_bwd, .walk_fwd = walk_fwd, .walk_bwd = walk_bwd,              \
-    .put_head = put_head, .gather_bias_fwd = gather_bias_fwd, .gather_bias_bwd = gather_bias_bwd,            \
-    .fire_fwd = fire_fwd, .fire_bwd = fire_bwd, .expr_fwd = expr_fwd, .expr_bwd = expr_bwd,                  \
-    .gather_rows = gather_rows, .scatter_rows = scatter_rows, .cross_entropy = cross_entropy,                \
-    .softmax = softmax, .add = add, .dropout = dropout, .zero = zero
+    .planes_make = planes_make, .planes_make_bwd = planes_make_bwd, .planes_fwd = planes_fwd,                \
+    .planes_bwd = planes_bwd, .put_head = put_head, .gather_bias_fwd = gather_bias_fwd,                      \
+    .gather_bias_bwd = gather_bias_bwd, .fire_fwd = fire_fwd, .fire_bwd = fire_bwd, .expr_fwd = expr_fwd,    \
+    .expr_bwd = expr_bwd, .gather_rows = gather_rows, .scatter_rows = scatter_rows,                          \
+    .cross_entropy = cross_entropy, .softmax = softmax, .add = add, .dropout = dropout, .zero = zero
 
 const struct pw_backend_ops pw_cuda_table_ref = {
     SHARED,

@@ -247,13 +247,14 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l
     attn.drop = pw_model_drop(m, &drop, l, PW_DROP_PROBS, k->row);
     pw_gates_attend(m, w, to, l, &attn, &mix);
     pw_walks_attend(m, w, l, &attn, &walk);
-    struct pw_made made = {a->slopes, w->d_slopes, a->wide, w->d_wide, 2 * cfg->head_width};
-    attn.made = pw_has_slopes(m) || pw_is_polar(m) ? &made : NULL;
+    struct pw_made made = {a->slopes, w->d_slopes, a->wide, w->d_wide, pw_wide_width(m)};
+    attn.made = pw_makes(m) ? &made : NULL;
     ops->attention_bwd(c, w->d_qkv, d_bias, d_keys, w->d_terms, w->d_z, a->z, a->qkv, a->save, &attn, pos,
                        &seqs);
     turn_back(m, c, w, l, attn.turn, pos, to, R);
     pw_slopes_backward(m, c, w, to, l, R);
     pw_polar_backward(m, c, w, to, l, pos, R);
+    pw_planes_backward(m, c, w, to, table_sums(m, to, PW_TABLE_PLANES, l), l, pos, R);
     d_proj = d_project(m, c, w, l, to, R);
     d_weights(m, c, w, to, l, PW_MAT_QKV, at->qkv_bias, d_proj, a->n1, R);
     ops->linear_dx(c, w->d_norm, d_proj, &mat[PW_MAT_QKV], PW_ACT_NONE, NULL, 1, R);

@@ -44,6 +44,8 @@ static size_t table_floats(const struct pw_model *m)
         sum += turns * (pe->key_turns ? 4 : 2) * rows * pe->pairs(m->pe.o.bytes, &m->cfg);
     if (pe->uses & PW_PE_POLAR)
         sum += 2 * P * (size_t)m->cfg.head_width;
+    if (pe->uses & PW_PE_PLANES)
+        sum += L * pw_table_floats(m, PW_TABLE_PLANES, m->tables.P);
     if (pe->uses & PW_PE_BIAS)
         sum += biases * 2 * P * (m->cfg.heads + 1);
     if (pe->uses & PW_PE_DENSE)
@@ -72,8 +74,8 @@ static size_t beside(const struct pw_model *m, int batch, int T)
     static const float something; /* stands for a table; never read */
     static const struct pw_turn turn;
     struct pw_made made = {.slopes = pe->uses & PW_PE_SLOPES ? &something : NULL,
-                           .wide = pe->uses & PW_PE_POLAR ? &something : NULL,
-                           .width = 2 * cfg->head_width};
+                           .wide = pe->uses & PW_PE_WIDE ? &something : NULL,
+                           .width = pw_wide_width(m)};
     struct pw_mix mix = {.weights = &something};
     const struct pw_walk walk = {.vectors = &something};
     int rows = pw_plan_rows(m, T, batch, true), QKV = 3 * cfg->heads * cfg->head_width, F = pw_up_rows(cfg);
@@ -87,7 +89,7 @@ static size_t beside(const struct pw_model *m, int batch, int T)
                            .keys = pe->uses & PW_PE_KEYS ? &something : NULL,
                            .reach = pe->uses & PW_PE_KEYS ? pe->reach(m->pe.o.bytes, cfg) : 0,
                            .terms = pe->uses & PW_PE_TERMS ? &something : NULL,
-                           .made = pe->uses & (PW_PE_SLOPES | PW_PE_POLAR) ? &made : NULL,
+                           .made = pe->uses & (PW_PE_SLOPES | PW_PE_WIDE) ? &made : NULL,
                            .mix = pe->uses & PW_PE_MIXES ? &mix : NULL,
                            .turn = pe->uses & PW_PE_ROTATION || pw_pe_gains(&m->pe) ? &turn : NULL,
                            .walk = pe->uses & PW_PE_WALK ? &walk : NULL,

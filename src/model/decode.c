@@ -32,9 +32,10 @@ static enum pw_code init(struct pw_decoder *d, struct pw_err *err)
 {
     struct pw_model *m = d->m;
     size_t cap = (size_t)d->cache.cap, floats;
+    int width = pw_wide_width(m);
 
     d->cache.layer =
-        m->ops->attn_cache_floats(m->cfg.heads, (pw_is_polar(m) ? 2 : 1) * m->cfg.head_width, d->cache.cap);
+        m->ops->attn_cache_floats(m->cfg.heads, width > 0 ? width : m->cfg.head_width, d->cache.cap);
     floats = d->cache.layer * m->cfg.layers;
     d->cache.mem = m->ops->alloc(m->be, floats * sizeof(float));
     d->tokens = malloc(cap * sizeof *d->tokens);

@@ -87,7 +87,7 @@ size_t pw_model_save_floats(const struct pw_model *m, const int *start, int n_se
                         .score = m->pe.pe->uses & PW_PE_SCORE ? &some : NULL,
                         .terms = pw_has_terms(m) ? &term : NULL,
                         .mix = m->pe.pe->uses & PW_PE_MIXES ? &mix : NULL,
-                        .made = pw_has_slopes(m) || pw_is_polar(m) ? &made : NULL,
+                        .made = pw_makes(m) ? &made : NULL,
                         .walk = pw_walks(m) ? &walk : NULL,
                         .scan = {.kind = m->pe.pe->scan}};
     return m->ops->attn_save_floats(&a, start, n_seqs);
@@ -203,7 +203,9 @@ static void attention(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, i
     pw_gates_forward(m, c, a, l, &attn, &mix, &r->seqs, cache, r->R);
     pw_walks_forward(m, c, a, l, &attn, &walk, &r->seqs, cache, r->R);
     pw_slopes_forward(m, c, a, l, &attn, &made, cache, r->R);
-    pw_polar_forward(m, c, a, l, &attn, &made, cache != NULL ? cache->pos + cache->T : r->pos, r->R);
+    const int *pos = cache != NULL ? cache->pos + cache->T : r->pos;
+    pw_polar_forward(m, c, a, l, &attn, &made, pos, r->R);
+    pw_planes_forward(m, c, a, l, &attn, &made, pos, r->R);
     if (tap != NULL)
         tap_maps(m, c, &maps, &plain, &scaled, &attn, pw_polar_content(m, c, a, &flat, r->R), a->qkv, l, r);
     attn.drop = drop(m, &d, l, PW_DROP_PROBS, r);

@@ -39,8 +39,8 @@ static size_t patch_floats(const struct pw_model *m, const struct pw_patch *p, i
 bool pw_model_acts_on_scores(const struct pw_model *m)
 {
     return m->tables.cosine != NULL || m->tables.bias != NULL || m->tables.keys != NULL ||
-           m->tables.score != NULL || pw_gate_columns(m) > 0 || pw_has_slopes(m) || pw_is_polar(m) ||
-           pw_walks(m) || m->pe.pe->scan == PW_SCAN_CONTEXT || m->pe.pe->uses & PW_PE_VOTES;
+           m->tables.score != NULL || pw_gate_columns(m) > 0 || pw_makes(m) || pw_walks(m) ||
+           m->pe.pe->scan == PW_SCAN_CONTEXT || m->pe.pe->uses & PW_PE_VOTES;
 }
 
 /* Returns the floats of an array of maps. */

@@ -24,6 +24,11 @@ size_t pw_table_floats(const struct pw_model *m, enum pw_pe_table which, int pos
     case PW_TABLE_GAIN: return (size_t)m->cfg.heads * P;
     case PW_TABLE_ADDED: return (size_t)m->cfg.width * P;
     case PW_TABLE_BANK: return pw_bank_floats(m);
+    case PW_TABLE_PLANES: {
+        double fall;
+        size_t N = (size_t)m->pe.pe->planes(m->pe.o.bytes, &m->cfg, &fall);
+        return (size_t)m->cfg.heads * 2 * N * (size_t)m->cfg.head_width;
+    }
     default: return (size_t)m->pe.pe->pairs(m->pe.o.bytes, &m->cfg) * P;
     }
 }
@@ -49,6 +54,7 @@ static float *table_of(const struct pw_model *m, enum pw_pe_table which)
     case PW_TABLE_COSINE: return t->cosine;
     case PW_TABLE_SINE: return t->sine;
     case PW_TABLE_BANK: return t->bank;
+    case PW_TABLE_PLANES: return t->planes;
     default: return t->fixed[0];
     }
 }
@@ -184,6 +190,7 @@ static void fetch(struct pw_model *m, enum pw_pe_table which, struct pw_pe_table
         case PW_TABLE_GAIN: fetch_rows(m, t->gain + at, from, H, P, have); break;
         case PW_TABLE_COSINE: fetch_rows(m, t->cosine + at, from, 1, layer, layer); break;
         case PW_TABLE_SINE: fetch_rows(m, t->sine + at, from, 1, layer, layer); break;
+        case PW_TABLE_PLANES: break; /* the host has no copy */
         default: fetch_rows(m, t->add[0] + at, from, 1, layer, layer);
         }
     }

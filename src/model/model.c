@@ -63,6 +63,7 @@ static bool computes(const struct pw_backend_ops *ops, const struct pw_pe *pe)
            ((uses & PW_PE_MIXES) == 0 || ops->mixes) && ((uses & PW_PE_SCAN) == 0 || ops->scans) &&
            ((uses & PW_PE_VOTES) == 0 || ops->selects) &&
            ((uses & PW_PE_POLAR) == 0 || ops->polar_fwd != NULL) &&
+           ((uses & PW_PE_PLANES) == 0 || ops->planes_fwd != NULL) &&
            ((uses & PW_PE_WALK) == 0 || ops->walk_fwd != NULL);
 }
 

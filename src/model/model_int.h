@@ -65,8 +65,8 @@ struct pw_acts {
      * (kernels/backend.h); NULL without */
     float *gate, *terms;
     float *slopes; /* [R,2H] of an encoding with slopes; NULL without */
-    /* [R,2H,2D] q and k in polar form, and in evaluation [R,2H,D] their lengths; NULL without */
-    float *wide, *flat;
+    float *wide;   /* [R,2H,pw_wide_width] q and k that the encoding makes; NULL: none */
+    float *flat;   /* polar form, in evaluation: [R,2H,D] their lengths; NULL without */
     struct pw_walk_acts walk;
     float *z, *save; /* [R,HD] outputs of the heads; saved state of the attention */
     float *mid;      /* [R,C] the stream after the attention */
@@ -94,7 +94,7 @@ struct pw_work {
      */
     float *d_terms, *d_gate, *d_gated;
     float *d_slopes; /* [R,2H]; NULL without slopes */
-    float *d_wide;   /* [R,2H,2D]; NULL without the polar form */
+    float *d_wide;   /* of wide; NULL without it */
     struct pw_walk_acts d_walk;
     float *low_x, *low_dy; /* [R,r] x A^T and dy B; NULL without adapters */
 };
@@ -113,6 +113,7 @@ struct pw_tables {
     struct pw_added added;            /* without its rows; the tables can be parameters */
     float *fixed[PW_PE_ADDS];         /* the added tables that are not parameters */
     float *polar_cosine, *polar_sine; /* [P,D]; NULL without the polar form */
+    float *planes;                    /* [L,H,2N,D] unit vectors, computed from parameters; NULL: none */
     float *cosine, *sine, *gain;      /* by_layer: one after the other, as in struct pw_pe_tables */
     struct pw_turn *turn;             /* [L] made of cosine, sine and gain; NULL: q and k stay as they are */
     float *bias;                      /* [H,2P-1]; or dense: [H,laid,laid] */

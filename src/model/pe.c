@@ -10,8 +10,8 @@
 
 extern const struct pw_pe pw_pe_none, pw_pe_learned, pw_pe_sinusoidal, pw_pe_t5, pw_pe_alibi, pw_pe_rotary;
 extern const struct pw_pe pw_pe_clipped, pw_pe_shaw, pw_pe_fire, pw_pe_fox, pw_pe_inkling;
-extern const struct pw_pe pw_pe_grape, pw_pe_stickbreaking, pw_pe_cope, pw_pe_pope, pw_pe_selective,
-    pw_pe_path, pw_pe_wall;
+extern const struct pw_pe pw_pe_grape, pw_pe_stickbreaking, pw_pe_cope, pw_pe_pope, pw_pe_grape_turn,
+    pw_pe_selective, pw_pe_path, pw_pe_wall;
 extern const struct pw_pe pw_pe_rspe, pw_pe_aspe, pw_pe_2dspe, pw_pe_dpe, pw_pe_ldpe, pw_pe_learned_reversed;
 
 /* clang-format off */
@@ -38,6 +38,7 @@ const struct pw_pe *const pw_pes[] = {
     &pw_pe_cope,
     &pw_pe_selective,
     &pw_pe_pope,
+    &pw_pe_grape_turn,
     &pw_pe_path,
     &pw_pe_wall,
     NULL,
@@ -83,7 +84,8 @@ unsigned pw_pe_use_of(enum pw_pe_table which)
 {
     static const unsigned uses[PW_PE_TABLES] = {
         [PW_TABLE_BIAS] = PW_PE_BIASES,   [PW_TABLE_GAIN] = PW_PE_GAIN,   [PW_TABLE_COSINE] = PW_PE_ROTATION,
-        [PW_TABLE_SINE] = PW_PE_ROTATION, [PW_TABLE_ADDED] = PW_PE_ADDED, [PW_TABLE_BANK] = PW_PE_MIXES};
+        [PW_TABLE_SINE] = PW_PE_ROTATION, [PW_TABLE_ADDED] = PW_PE_ADDED, [PW_TABLE_BANK] = PW_PE_MIXES,
+        [PW_TABLE_PLANES] = PW_PE_PLANES};
     return uses[which];
 }
 

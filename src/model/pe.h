@@ -29,24 +29,27 @@
 
 /* The effects of an encoding, as bits. */
 enum pw_pe_use {
-    PW_PE_ADDED = 1,    /* rows added to the embeddings */
-    PW_PE_ROTATION = 2, /* rotation of q and k */
-    PW_PE_BIAS = 4,     /* bias on the scores by signed distance */
-    PW_PE_KEYS = 8,     /* relative keys, one table per layer, by clipped distance */
-    PW_PE_DENSE = 16,   /* bias on the scores by the positions of query and key */
-    PW_PE_GAIN = 32,    /* factor on each query */
-    PW_PE_SCORE = 64,   /* function of each finished score */
-    PW_PE_TERMS = 128,  /* terms of rows, whose difference is added to the score */
-    PW_PE_SCAN = 256,   /* a scan over the keys of a query */
-    PW_PE_SLOPES = 512, /* slopes by distance that each query and key makes of its content */
-    PW_PE_MIXES = 1024, /* bias by distance that the query mixes from a learned bank */
-    PW_PE_POLAR = 2048, /* q and k in polar form, of which the position gives the angles */
-    PW_PE_WALK = 4096,  /* products of q and k by a walk over the keys */
-    PW_PE_VOTES = 8192, /* votes of earlier queries on a key, whose sum is subtracted from the score */
+    PW_PE_ADDED = 1,      /* rows added to the embeddings */
+    PW_PE_ROTATION = 2,   /* rotation of q and k */
+    PW_PE_BIAS = 4,       /* bias on the scores by signed distance */
+    PW_PE_KEYS = 8,       /* relative keys, one table per layer, by clipped distance */
+    PW_PE_DENSE = 16,     /* bias on the scores by the positions of query and key */
+    PW_PE_GAIN = 32,      /* factor on each query */
+    PW_PE_SCORE = 64,     /* function of each finished score */
+    PW_PE_TERMS = 128,    /* terms of rows, whose difference is added to the score */
+    PW_PE_SCAN = 256,     /* a scan over the keys of a query */
+    PW_PE_SLOPES = 512,   /* slopes by distance that each query and key makes of its content */
+    PW_PE_MIXES = 1024,   /* bias by distance that the query mixes from a learned bank */
+    PW_PE_POLAR = 2048,   /* q and k in polar form, of which the position gives the angles */
+    PW_PE_WALK = 4096,    /* products of q and k by a walk over the keys */
+    PW_PE_VOTES = 8192,   /* votes of earlier queries on a key, whose sum is subtracted from the score */
+    PW_PE_PLANES = 16384, /* q and k turned in learned planes, by the angles of the position */
     PW_PE_BIASES = PW_PE_BIAS | PW_PE_DENSE,
     /* these depend on tokens, so no table has them */
-    PW_PE_CONTENT =
-        PW_PE_TERMS | PW_PE_SLOPES | PW_PE_SCAN | PW_PE_MIXES | PW_PE_POLAR | PW_PE_WALK | PW_PE_VOTES,
+    PW_PE_CONTENT = PW_PE_TERMS | PW_PE_SLOPES | PW_PE_SCAN | PW_PE_MIXES | PW_PE_POLAR | PW_PE_PLANES |
+                    PW_PE_WALK | PW_PE_VOTES,
+    /* these make q and k of their own, which replace those of qkv in the scores */
+    PW_PE_WIDE = PW_PE_POLAR | PW_PE_PLANES,
     /* these read no positions */
     PW_PE_NO_POSITIONS = PW_PE_TERMS | PW_PE_SCAN | PW_PE_WALK | PW_PE_VOTES,
     /* these add the part `gate` to scores */
@@ -61,6 +64,7 @@ enum pw_pe_table {
     PW_TABLE_SINE,   /* [P,pairs] */
     PW_TABLE_ADDED,  /* [P,C] rows added to the embeddings */
     PW_TABLE_BANK,   /* [M,reach] bank of a mix, for any P; pw_pe_tables has no copy */
+    PW_TABLE_PLANES, /* [H,2N,D] unit vectors of planes, for any P */
     PW_PE_TABLES
 };
 
@@ -220,7 +224,7 @@ struct pw_pe {
      * after the other, or of ADDED the one gradient. All arrays are in the backend's memory; any worker can
      * call. NULL: not such an encoding. With TERMS, MIXES, SLOPES, SCAN, WALK and POLAR params has what the
      * member for them says, and fill is NULL without a use in `computed`; with POLAR it is the phases
-     * [L,H,D]. */
+     * [L,H,D], and with PLANES [L,H,N] log_factor and [L,H*N,D] each of the vectors. */
     unsigned computed;
     int (*params)(const void *opts, const struct pw_config *cfg, struct pw_pe_param *out);
     void (*fill)(const struct pw_pe_pass *x, float *table, const float *param);
@@ -235,6 +239,9 @@ struct pw_pe {
      * the query's weights, and the bank [L,M,reach]. With MIXES in `computed` fill makes the bank, and the
      * weight is the last parameter. */
     int (*mixes)(const void *opts);
+    /* PLANES: their number N in a head, and in `fall` the logarithm of the ratio of two initial frequencies.
+     */
+    int (*planes)(const void *opts, const struct pw_config *cfg, double *fall);
     /* GAIN: do these options have a gain that is not 1? NULL: yes. */
     bool (*gains)(const void *opts);
     /* SLOPES: which parts have slopes. params has [L,H] omega, and then for each part, queries first, the

@@ -77,6 +77,30 @@ const struct pw_made *pw_polar_content(struct pw_model *m, struct pw_ctx *c, str
 void pw_polar_backward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_slot *to,
                        int l, const int *pos, int R);
 
+/* ---- planes.c: q and k turned in learned planes; without such an encoding, nothing happens. */
+static inline bool pw_has_planes(const struct pw_model *m)
+{
+    return (m->pe.pe->uses & PW_PE_PLANES) != 0;
+}
+/* Turns q and k of layer l's R rows from a->qkv, and sets *made and attn->made. */
+void pw_planes_forward(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, int l, struct pw_attn *attn,
+                       struct pw_made *made, const int *pos, int R);
+/* Adds to the slot the gradient of layer l's log_factor, and to d_unit that of its unit vectors, and sets q
+ * and k of w->d_qkv from w->d_wide. */
+void pw_planes_backward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_slot *to,
+                        float *d_unit, int l, const int *pos, int R);
+
+/* Entries of a head of q and k that the encoding makes; 0: it makes none. */
+static inline int pw_wide_width(const struct pw_model *m)
+{
+    return pw_is_polar(m) ? 2 * m->cfg.head_width : pw_has_planes(m) ? m->cfg.head_width : 0;
+}
+/* Does it make numbers of q and k (struct pw_made)? */
+static inline bool pw_makes(const struct pw_model *m)
+{
+    return pw_has_slopes(m) || pw_wide_width(m) > 0;
+}
+
 /* ---- walks.c: the rows of an encoding with a walk; without, nothing happens. */
 static inline bool pw_walks(const struct pw_model *m)
 {

@@ -214,7 +214,7 @@ static bool send_all(struct pw_model *m, const struct pw_pe_tables *host)
 {
     const struct pw_pe *pe = m->pe.pe;
     struct pw_tables *t = &m->tables;
-    size_t rows = (size_t)host->P,
+    size_t rows = (size_t)host->P, L = (size_t)m->cfg.layers,
            turns = layers_of(m, PW_PE_ROTATION) * turn_rows(m, host->rows) * (size_t)pairs_of(m);
     bool learned = pw_pe_learns_rows(pe), added = true;
 
@@ -234,6 +234,10 @@ static bool send_all(struct pw_model *m, const struct pw_pe_tables *host)
         t->polar_cosine = send(m, host->polar_cosine, rows * (size_t)m->cfg.head_width * sizeof(float));
         t->polar_sine = send(m, host->polar_sine, rows * (size_t)m->cfg.head_width * sizeof(float));
         added = added && t->polar_cosine != NULL && t->polar_sine != NULL;
+    }
+    if (pe->uses & PW_PE_PLANES) {
+        t->planes = send(m, NULL, L * pw_table_floats(m, PW_TABLE_PLANES, host->P) * sizeof(float));
+        added = added && t->planes != NULL;
     }
     if (host->gain != NULL)
         t->gain = send(m, host->gain, layers_of(m, PW_PE_GAIN) * gains_of(m, host->rows) * sizeof(float));
@@ -326,6 +330,7 @@ void pw_tables_fini(struct pw_model *m)
     m->ops->free(m->be, m->tables.sine);
     m->ops->free(m->be, m->tables.polar_cosine);
     m->ops->free(m->be, m->tables.polar_sine);
+    m->ops->free(m->be, m->tables.planes);
     m->ops->free(m->be, m->tables.bias);
     m->ops->free(m->be, m->tables.gain);
     m->ops->free(m->be, m->tables.bank);

@@ -47,7 +47,7 @@ enum pw_code pw_pe_tune_check(const struct pw_pe_use_opts *use, const struct pw_
     bool rows = pw_pe_learns_rows(pe), learned = pe->param != NULL && (pe->uses & PW_PE_BIASES) == 0;
     bool bias = (pe->uses & PW_PE_BIASES) != 0 && pe->param == NULL && !pw_pe_computes(pe, PW_TABLE_BIAS);
     bias = bias || (pe->uses & PW_PE_SLOPES) != 0;
-    bool places = (pe->uses & (PW_PE_ADDED | PW_PE_ROTATION | PW_PE_DENSE | PW_PE_POLAR)) != 0;
+    bool places = (pe->uses & (PW_PE_ADDED | PW_PE_ROTATION | PW_PE_DENSE | PW_PE_WIDE)) != 0;
     if (t->offset != 0 && !places)
         return pw_fail(err, PW_EUSER, "%s: offset=%g: it has no positions to shift", pe->name,
                        (double)t->offset);
@@ -77,6 +77,8 @@ enum pw_code pw_pe_tune_check(const struct pw_pe_use_opts *use, const struct pw_
         return pw_fail(err, PW_EUSER, "%s: logn=%d: its positions do not count the keys", pe->name, t->logn);
     if (t->logn > 0 && (pe->uses & PW_PE_POLAR) != 0)
         return pw_fail(err, PW_EUSER, "%s: logn=%d: not allowed with the polar form", pe->name, t->logn);
+    if (t->logn > 0 && (pe->uses & PW_PE_PLANES) != 0)
+        return pw_fail(err, PW_EUSER, "%s: logn=%d: not allowed with learned planes", pe->name, t->logn);
     if (t->logn > 0 && (pe->uses & PW_PE_KEYS) != 0)
         return pw_fail(err, PW_EUSER, "%s: logn=%d: not allowed with relative keys", pe->name, t->logn);
     if (pe->check_at != NULL && (t->offset != 0 || t->stretch != 1))

@@ -55,7 +55,8 @@ static void carve_layer(struct blocks *b, struct pw_acts *a, const struct pw_mod
     a->gate = gate > 0 ? carve(c, R * gate) : NULL;
     a->terms = terms ? carve(c, R * cfg->heads) : NULL;
     a->slopes = pw_has_slopes(m) ? carve(c, R * 2 * cfg->heads) : NULL;
-    a->wide = pw_is_polar(m) ? carve(c, R * 4 * HD) : NULL;
+    size_t wide = 2 * (size_t)cfg->heads * (size_t)pw_wide_width(m);
+    a->wide = wide > 0 ? carve(c, R * wide) : NULL;
     a->flat = pw_is_polar(m) && !train ? carve(c, R * 2 * HD) : NULL;
     pw_walks_carve(m, &a->walk, R, take, c);
     a->z = carve(c, R * HD);
@@ -118,7 +119,8 @@ static struct blocks carve_all(const struct pw_model *m, struct pw_work *w, bool
         w->d_gate = gate > 0 ? carve(c, R * gate) : NULL;
         w->d_gated = gate > 0 || pw_walks(m) ? carve(c, R * C) : NULL;
         w->d_slopes = pw_has_slopes(m) ? carve(c, R * 2 * cfg->heads) : NULL;
-        w->d_wide = pw_is_polar(m) ? carve(c, R * 4 * HD) : NULL;
+        size_t wide = 2 * (size_t)cfg->heads * (size_t)pw_wide_width(m);
+        w->d_wide = wide > 0 ? carve(c, R * wide) : NULL;
         pw_walks_carve(m, &w->d_walk, R, take, c);
         w->low_x = cfg->adapter > 0 ? carve(c, R * cfg->adapter) : NULL;
         w->low_dy = cfg->adapter > 0 ? carve(c, R * cfg->adapter) : NULL;

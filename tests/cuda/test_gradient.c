@@ -40,6 +40,7 @@ static const struct {
     {SMALL " dropout=0.2 tied=on", "path rank=3"},
     {SMALL " dropout=0.2 norm_at=ff", "wall gate_bias=1"},
     {SMALL " dropout=0.2 norm_at=ff", "selective"},
+    {SMALL " dropout=0.2", "grape_turn"},
     {SMALL " dropout=0.2", "rotary dims=4 logn=3"},
     {SMALL, "t5 logn=2"},
     {SMALL " causal=off bias=on", "shaw distance=2"},

@@ -29,6 +29,7 @@ static const struct {
     {OPTIONS " dropout=0.2 tied=on", "inkling reach=40 mixes=5"},
     {OPTIONS " norm_at=ff", "inkling alpha=0.7 floor=2 reach=9"},
     {OPTIONS " dropout=0.2", "pope"},
+    {OPTIONS " dropout=0.2", "grape_turn"},
     {OPTIONS " head_width=70 kv_heads=1", "pope"},
     {OPTIONS " dropout=0.2 tied=on", "path"},
     {OPTIONS " head_width=5 scale=off", "path rank=3 conv=0"},
@@ -36,6 +37,7 @@ static const struct {
     {OPTIONS " head_width=70 kv_heads=1", "wall"},
     {OPTIONS " dropout=0.2 tied=on", "selective"},
     {"layers=2 width=24 heads=1 head_width=5 ffn=40 context=48 norm_at=ff", "selective"},
+    {OPTIONS " head_width=70 kv_heads=1", "grape_turn planes=9 base=100"},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -131,8 +133,8 @@ static void test_bits(void **state)
 /* A prompt whose rows and heads take more than one launch. */
 static void test_long_prompt(void **state)
 {
-    static const char *const pes[] = {"inkling", "cope npos=9", "pope",     "stickbreaking",
-                                      "path",    "wall",        "selective"};
+    static const char *const pes[] = {"inkling",       "cope npos=9", "pope", "grape_turn",
+                                      "stickbreaking", "path",        "wall", "selective"};
     static float whole[T * VOCAB];
     struct toy toy = open_device("ref", NULL);
     struct pw_batch *one = toy_batch(6, 1, T, T, VOCAB);
@@ -219,6 +221,8 @@ static void test_refused(void **state)
     less = *t.ops;
     less.walk_fwd = NULL;
     expect_refused(&t, &less, PW_PE_WALK, 2); /* path, wall */
+    less.planes_fwd = NULL;
+    expect_refused(&t, &less, PW_PE_PLANES, 1); /* grape_turn */
     toy_close(&t);
 }
 

@@ -45,7 +45,7 @@ copy=$(find "$WORK/pewter/sessions" -name '*.pewter' ! -name it.pewter ! -name s
 
 # Encodings that read the tokens, swapped within one session that is closed and continued between two of them.
 reads='' half=''
-for pe in fox inkling inkling_formula grape stickbreaking stickbreaking_formula cope cope_formula selective pope path wall; do
+for pe in fox inkling inkling_formula grape stickbreaking stickbreaking_formula cope cope_formula selective pope grape_turn path wall; do
     reads="$reads; pe $pe; train 4; prompt flipflop w 1 i 0 w 0 i 1 r; probe permutation; digest"
     [ $pe != grape ] || half=$reads reads=''
 done

@@ -69,6 +69,8 @@ CASES = {
     "path_gelu": ("path rank=8 conv=0", dict(norm="layernorm", act="gelu", bias="on", heads=4, tied="on")),
     "wall": ("wall", {}),
     "wall_gelu": ("wall gate_bias=0", dict(norm="layernorm", act="gelu", bias="on", heads=4, tied="on")),
+    "grape_turn": ("grape_turn base=100", {}),
+    "grape_turn_both": ("grape_turn planes=1", dict(norm="layernorm", act="gelu", bias="on", heads=4, causal="off")),
 }
 
 FAMILIES = {
@@ -217,6 +219,10 @@ class Model:
             self.add("pe.pos_emb", o["layers"], D, int(self.pe_options["npos"]))
         if self.pe == "pope":
             self.add("pe.learned_bias", o["layers"], H, D)
+        if self.pe == "grape_turn":
+            planes = int(self.pe_options.get("planes", D // 2))
+            for name, *shape in ("log_factor", H, planes), ("a", H * planes, D), ("b", H * planes, D):
+                self.add("pe." + name, o["layers"], *shape)
         if self.pe == "path":
             rank, taps = int(self.pe_options["rank"]), int(self.pe_options.get("conv", 3))
             self.add("pe.w_proj.0.weight", o["layers"], rank, C)
@@ -292,6 +298,18 @@ class Model:
             if sign < 0:
                 angle = angle + self.p["pe.learned_bias"][layer].clamp(-2 * math.pi, 0)[:, None]
             return torch.cat((F.softplus(x) * angle.cos(), F.softplus(x) * angle.sin()), -1)
+        if self.pe == "grape_turn":  # Zhang et al. 2026, exp(n L) of a sum of planes; layer: as above
+            log_factor = self.p["pe.log_factor"][layer]
+            H, planes = log_factor.shape
+            base = float(self.pe_options.get("base", 10000))
+            w = base ** (-torch.arange(planes, dtype=torch.float64) / planes) * log_factor.exp()
+            pairs = torch.stack([self.p["pe." + name][layer].view(H, planes, -1) for name in "ab"], 2)
+            basis, signs = torch.linalg.qr(pairs.flatten(1, 2).transpose(1, 2))  # columns a_1, b_1, a_2, ...
+            basis = basis * signs.diagonal(dim1=1, dim2=2).sign()[:, None]
+            u, v = basis[..., 0::2], basis[..., 1::2]
+            generator = (u * w[:, None]) @ v.transpose(1, 2) - (v * w[:, None]) @ u.transpose(1, 2)
+            t = torch.arange(x.shape[1], dtype=torch.float64)
+            return (torch.matrix_exp(t[:, None, None] * generator[:, None]) @ x[..., None])[..., 0]
         if self.pe != "rotary":
             return x
         dims = int(self.pe_options.get("dims", self.D))
@@ -448,7 +466,7 @@ def train(model, sequences):
     trained = {name: x for name, x in model.p.items() if x.requires_grad}
     def is_decayed(name, x):
         return x.dim() >= 2 and name not in ("pe.bias", "pe.fgate_proj.bias", "pe.omega", "pe.rel_logits_proj.proj",
-                                            "pe.bt_proj.bias", "pe.g_proj.bias")
+                                            "pe.bt_proj.bias", "pe.g_proj.bias", "pe.log_factor", "pe.a", "pe.b")
 
     decayed = [x for name, x in trained.items() if is_decayed(name, x)]
     plain = [x for name, x in trained.items() if not is_decayed(name, x)]

@@ -102,7 +102,8 @@ static void test_reads_tokens(void **state)
     assert_memory_equal(values[0], values[1], sizeof values[0]);
     bench_close(&b);
     run_on_both("pe stickbreaking; train 2; pe cope npos=4; train 2; pe inkling reach=3; train 2; pe pope; "
-                "train 2; pe path; train 2; pe wall; train 2; pe selective; train 2; prompt sort 3 1 2; "
+                "train 2; pe grape_turn; train 2; pe path; train 2; pe wall; train 2; pe selective; train 2; "
+                "prompt sort 3 1 2; "
                 "train 1; digest",
                 digests);
     for (int i = 0; i < 2; i++)
@@ -344,7 +345,8 @@ static bool fits(int mib, const char *mode, const char *pe)
 static void test_fits_with_scratch(void **state)
 {
     static const char *const modes[] = {"ref", "fast", "fast precision=bf16"};
-    static const char *const pes[] = {"cope npos=200", "inkling reach=200", "pope", "stickbreaking", "path",
+    static const char *const pes[] = {"cope npos=200", "inkling reach=200", "pope",
+                                      "grape_turn",    "stickbreaking",     "path",
                                       "wall",          "selective"};
     int trained = 0;
     (void)state;

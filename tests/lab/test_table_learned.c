@@ -1,5 +1,5 @@
-/* test_table_learned.c - tests the learned parameters of a formula in its table: each has the model's values
- * and gradients, by name, layer and head. */
+/* test_table_learned.c - tests the learned parameters of a formula, and of planes, in the table: each has the
+ * model's values and gradients, by name, layer and head. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,6 +75,28 @@ static void values_are_the_models(void **state)
     bench_close(&b);
 }
 
+/* Planes have a factor of each frequency, and two vectors each. */
+static void planes_are_listed(void **state)
+{
+    struct bench b;
+    float factor[12], a[96];
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b, "task " TASK "; " MODEL "pe grape_turn planes=3; train 10; table");
+    const struct pw_ev_table *t = pw_table_of(b.s, 1);
+    assert_int_equal(t->n_params, 3);
+    const struct pw_table_param *pf = param_called(t, "log_factor"), *pa = param_called(t, "a"),
+                                *pb = param_called(t, "b");
+    assert_true(pf->layers == 2 && pf->heads == 2 && pf->size == 3 && pf->along == PW_ALONG_PAIRS);
+    assert_true(pa->size == 24 && pb->size == 24 && pb->layers == 2 && pb->heads == 2);
+    read_tensor(&b, "pe.log_factor", 12, factor);
+    read_tensor(&b, "pe.a", 96, a);
+    assert_memory_equal(t->entries + pf->entry, factor, sizeof factor);
+    assert_memory_equal(t->entries + pa->entry, a, sizeof a);
+    assert_true(factor[11] != 0 && t->learned_grads[pf->part] > 0);
+    bench_close(&b);
+}
+
 /* A formula without parameters has no such members, and neither has a built-in encoding that learns. */
 static void others_have_none(void **state)
 {
@@ -134,9 +156,8 @@ static void its_course_is_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_are_the_models),
-        cmocka_unit_test(others_have_none),
-        cmocka_unit_test(what_is_large_is_left_out),
+        cmocka_unit_test(values_are_the_models), cmocka_unit_test(planes_are_listed),
+        cmocka_unit_test(others_have_none),      cmocka_unit_test(what_is_large_is_left_out),
         cmocka_unit_test(its_course_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "ref_planes.h"
 #include "ref_walk.h"
 
 /* Dropout sites of a layer; EMBED and FINAL belong to layer 0. */
@@ -110,6 +111,10 @@ static void attention(const struct ref_view *r, double *z, const double *n, cons
     double *slope_q = room(T, H), *slope_k = room(T, H);
     double *lost = room(T + 1, T); /* sums of votes by query and key */
     struct ref_walk walk = ref_walk_make(r->whole, y->number, n, T);
+    int ids = 1;
+    for (int t = 0; t < T; t++)
+        ids = pos[t] >= ids ? pos[t] + 1 : ids;
+    struct ref_planes planes = ref_planes_make(r->whole, y->number, ids, r->base, r->step);
 
     double scale = cfg->score_scale > 0 ? (double)cfg->score_scale : cfg->scale ? 1 / sqrt(D) : 1;
 
@@ -159,6 +164,9 @@ static void attention(const struct ref_view *r, double *z, const double *n, cons
                                                            ref_relative(r, y->number, pos[i] - pos[j], d));
                 if (walk.vectors != NULL)
                     p[j] = ref_walk_product(&walk, q + i * HD + h * D, k + j * KD + h / (H / K) * D, h, i, j);
+                if (planes.turn != NULL)
+                    p[j] = ref_planes_product(&planes, q + i * HD + h * D, k + j * KD + h / (H / K) * D, h,
+                                              pos[i], pos[j]);
                 p[j] = p[j] * scale * factor + ref_bias(r, y->number, h, pos[i], pos[j]);
                 p[j] += kept[i * H + h] - kept[j * H + h];
                 for (int m = 0; m < M; m++)
@@ -194,6 +202,7 @@ static void attention(const struct ref_view *r, double *z, const double *n, cons
     free(slope_q);
     free(slope_k);
     ref_walk_fini(&walk);
+    ref_planes_fini(&planes);
 }
 
 /* x [T,C]: the embeddings on entry, the stream after the last block on return. */

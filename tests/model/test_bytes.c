@@ -122,6 +122,7 @@ static void test_promise(void **state)
     check("layers=3 width=64 heads=8 context=128", "cope", 32, 2, 60);
     check("layers=3 width=64 heads=8 context=128", "selective", 32, 2, 60);
     check("layers=3 width=64 heads=8 context=128", "pope", 32, 2, 60);
+    check("layers=3 width=64 heads=8 context=128", "grape_turn", 32, 2, 60);
     check("layers=3 width=64 heads=8 context=128", "path", 32, 2, 60);
     check("layers=3 width=64 heads=8 context=128", "wall", 32, 2, 60);
     check("layers=2 width=64 heads=8 kv_heads=2 context=128 gated=on act=silu", "rotary", 32, 2, 20);

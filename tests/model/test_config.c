@@ -297,7 +297,7 @@ static void test_encodings(void **state)
         &unknown,
         "no encoding 'xyzzy'; there are none, learned, sinusoidal, t5, alibi, rotary, clipped, shaw, fire, "
         "rspe, aspe, 2dspe, dpe, ldpe, learned_reversed, fox, inkling, grape, stickbreaking, cope, "
-        "selective, pope, path, wall%s",
+        "selective, pope, grape_turn, path, wall%s",
         pw_place_own_hint()); /* a test has no folder of encodings */
     assert_pe("xyzzy", "", unknown.s);
     pw_str_fini(&unknown);
@@ -335,6 +335,14 @@ static void test_encodings(void **state)
     assert_pe("pope base=500 offset=2 stretch=0.5", "causal=off", "pope base=500 offset=2 stretch=0.5");
     assert_pe("pope logn=4", "", "pope: logn=4: not allowed with the polar form");
     assert_pe("pope gain=2", "", "pope: gain=2: it has no fixed bias (alibi and grape have one)");
+    assert_pe("grape_m", "", "grape_turn base=10000 planes=0");
+    assert_pe("grape_turn planes=2 stretch=0.5", "", "grape_turn base=10000 planes=2 stretch=0.5");
+    assert_pe("grape_turn offset=3", "causal=off", "grape_turn base=10000 planes=0 offset=3");
+    assert_pe("grape_turn logn=4", "", "grape_turn: logn=4: not allowed with learned planes");
+    assert_pe("grape_turn planes=9", "width=16 heads=2",
+              "grape_turn: planes=9: at most half of the head width, 4");
+    assert_pe("grape_turn", "width=4 heads=4",
+              "grape_turn: head_width=1: a plane needs a width of 2 at least");
     assert_pe("path", "width=64", "path rank=32 conv=3");
     assert_pe("householder conv=0", "width=16", "path rank=32 conv=0");
     assert_pe("path rank=0", "", "path: rank=0: allowed are 1..256");

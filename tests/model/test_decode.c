@@ -183,7 +183,8 @@ static void test_the_model_changes(void **state)
         "path rank=4 conv=8 logn=4",
         "path conv=0",
         "wall",
-        "wall gate_bias=0"};
+        "wall gate_bias=0",
+        "grape_turn"};
     struct pw_model *m = toy_model(*state, "layers=2 width=16 heads=2 context=80 dropout=0.2", "t5", V, 1);
     struct pw_batch *b = toy_batch(4, 1, CONTEXT, CONTEXT, V);
     struct pw_decoder *d = decoder(m, CONTEXT);

@@ -293,6 +293,8 @@ static void check_parts(struct pw_model *m, const char *pe, bool causal)
                 else if (pw_model_pe(m)->pe->uses &
                          PW_PE_POLAR) /* lengths times a cosine, less the lengths */
                     assert_true(bias[at] <= 1e-5f);
+                else if (pw_model_pe(m)->pe->uses & PW_PE_PLANES) /* no turn at equal positions */
+                    assert_true(isfinite(bias[at]) && (i == j ? fabs(bias[at]) < 1e-5 : bias[at] != 0));
                 else if (pw_model_pe(m)->pe->uses & PW_PE_WALK) /* the own key has the plain product */
                     assert_true(isfinite(bias[at]) && (i == j ? fabs(bias[at]) < 1e-5 : bias[at] != 0));
                 else if (strncmp(pe, "rotary", 6) != 0) /* the table, up to rounding of the sum */

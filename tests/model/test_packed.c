@@ -186,6 +186,7 @@ static const char *const kinds[][2] = {
     {"layers=2 width=24 heads=4 kv_heads=2", "cope"},
     {"layers=2 width=24 heads=4 kv_heads=2", "selective"},
     {"layers=2 width=24 heads=4 kv_heads=2", "pope"},
+    {"layers=2 width=24 heads=4 kv_heads=2", "grape_turn"},
     {"layers=2 width=24 heads=4 kv_heads=2", "path"},
     {"layers=2 width=24 heads=4 kv_heads=2", "wall"},
 };

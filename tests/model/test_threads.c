@@ -39,6 +39,7 @@ static const struct {
     {"layers=2 width=12 heads=3 ffn=10 context=32 dropout=0.1", "cope npos=6"},
     {"layers=2 width=12 heads=3 ffn=10 context=32 dropout=0.1", "selective"},
     {"layers=2 width=12 heads=3 ffn=10 context=32 dropout=0.1", "pope"},
+    {"layers=2 width=12 heads=3 ffn=10 context=32 dropout=0.1", "grape_turn"},
     {"layers=2 width=12 heads=3 ffn=10 context=32 dropout=0.1", "path"},
     {"layers=2 width=12 heads=3 ffn=10 context=32 dropout=0.1", "wall"},
     {"layers=2 width=12 heads=3 ffn=10 context=32 tied=on", "fire threshold=4"},

@@ -31,6 +31,7 @@ static const struct {
     {"layers=2 width=12 heads=3 ffn=10 context=32", "cope"},
     {"layers=2 width=12 heads=3 ffn=10 context=32", "grape"},
     {"layers=2 width=12 heads=3 ffn=10 context=32", "pope"},
+    {"layers=2 width=12 heads=3 ffn=10 context=32", "grape_turn"},
     {"layers=2 width=12 heads=3 ffn=10 context=32", "path"},
     {"layers=2 width=12 heads=3 ffn=10 context=32", "wall"},
 };

@@ -30,6 +30,7 @@ static const struct {
     {"layers=2 width=12 heads=3 ffn=10 context=128", "cope npos=6"},
     {"layers=2 width=12 heads=3 ffn=10 context=128", "selective"},
     {"layers=2 width=12 heads=3 ffn=10 context=128", "pope"},
+    {"layers=2 width=12 heads=3 ffn=10 context=128", "grape_turn"},
     {"layers=2 width=12 heads=3 ffn=10 context=128", "path"},
     {"layers=2 width=12 heads=3 ffn=10 context=128", "wall"},
 };

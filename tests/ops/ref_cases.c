@@ -33,6 +33,7 @@ const struct ref_case ref_cases[] = {
     {"attention slopes", ref_case_attention_slopes, false, 5e-4, NULL}, /* of distances up to 70 */
     {"cached slopes", ref_case_cached_slopes, false, 5e-5, NULL},
     {"polar", ref_case_polar, false, 2e-5, NULL},
+    {"planes", ref_case_planes, false, 5e-5, NULL},
     {"attention made", ref_case_attention_made, false, 2e-5, NULL},
     {"cached made", ref_case_cached_made, false, 2e-5, NULL},
     {"reflect", ref_case_reflect, false, 2e-5, NULL},

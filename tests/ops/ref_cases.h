@@ -71,6 +71,7 @@ void ref_case_cached_context(struct ref_call *r);
 void ref_case_select(struct ref_call *r);
 void ref_case_cached_select(struct ref_call *r);
 void ref_case_polar(struct ref_call *r);
+void ref_case_planes(struct ref_call *r);
 void ref_case_attention_made(struct ref_call *r);
 void ref_case_cached_made(struct ref_call *r);
 void ref_case_reflect(struct ref_call *r);

@@ -76,6 +76,14 @@ void ref_double_polar_fwd(struct pw_ctx *c, float *y, const float *qkv, const st
                           const int *pos, int R);
 void ref_double_polar_bwd(struct pw_ctx *c, float *dqkv, float *d_phase, const float *dy, const float *qkv,
                           const struct pw_polar *p, const int *pos, int R);
+void ref_double_planes_make(struct pw_ctx *c, float *unit, const float *a, const float *b, int H, int N,
+                            int D);
+void ref_double_planes_make_bwd(struct pw_ctx *c, float *d_a, float *d_b, const float *d_unit, const float *a,
+                                const float *b, int H, int N, int D);
+void ref_double_planes_fwd(struct pw_ctx *c, float *y, const float *qkv, const struct pw_planes *p,
+                           const int *pos, int R);
+void ref_double_planes_bwd(struct pw_ctx *c, float *dqkv, float *d_unit, float *d_log_factor, const float *dy,
+                           const float *qkv, const struct pw_planes *p, const int *pos, int R);
 void ref_double_walk_fwd(struct pw_ctx *c, float *vectors, float *factors, const float *y, const float *g,
                          int before, const struct pw_walk_rows *w, const struct pw_seqs *s, int R);
 void ref_double_walk_bwd_rows(struct pw_ctx *c, float *dy, float *dg, float *d_conv, const float *d_vectors,

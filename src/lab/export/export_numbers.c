@@ -26,6 +26,8 @@ static const char *lacking(const struct pw_replica *arm, const struct pw_pe_tabl
         return "a bias that each token mixes";
     if (pe->uses & PW_PE_POLAR)
         return "a polar form of q and k";
+    if (pe->uses & PW_PE_PLANES)
+        return "turns in learned planes";
     if (pe->uses & PW_PE_SLOPES)
         return "slopes that it makes from the tokens";
     if (pe->uses & PW_PE_SCAN)

@@ -248,7 +248,7 @@ enum pw_code pw_lab_emit_attention(struct pw_lab *lab, const struct pw_replica *
     a->sees_all = !arm->cfg.causal;
     a->adds = uses & PW_PE_ADDED;
     bool reflects = uses & PW_PE_WALK && arm->pe.pe->walk(arm->pe.o.bytes, &arm->cfg).kind == PW_WALK_REFLECT;
-    a->rotates = uses & (PW_PE_ROTATION | PW_PE_POLAR) || reflects;
+    a->rotates = uses & (PW_PE_ROTATION | PW_PE_WIDE) || reflects;
     a->biases = uses & (PW_PE_BIASES | PW_PE_KEYS | PW_PE_SLOPES | PW_PE_MIXES) ||
                 arm->pe.pe->scan == PW_SCAN_CONTEXT || (uses & PW_PE_WALK && !reflects);
     a->rests = arm->pe.pe->scan == PW_SCAN_STICK;

@@ -248,7 +248,7 @@ static const char *order_of(unsigned uses)
            : uses & PW_PE_SCAN   ? "a scan over the keys, which reads the tokens"
            : uses & PW_PE_SLOPES ? "slopes by distance, which queries and keys make"
            : uses & PW_PE_MIXES  ? "a bias by distance, which each token mixes"
-           : uses & PW_PE_POLAR  ? "the angles of queries and keys"
+           : uses & PW_PE_WIDE   ? "the angles of queries and keys"
            : uses & PW_PE_VOTES  ? "votes of tokens, which hide keys from later ones"
            : uses & PW_PE_WALK   ? "a walk of each query over its keys, which reads the tokens"
                                  : "";

@@ -1,5 +1,5 @@
-/* table_learned.c - the learned parameters of a formula, as members of its table: a value for each layer and
- * head, the entries of small tables, and the mean gradient of each.
+/* table_learned.c - the learned parameters of a formula or of planes, as members of its table: a value for
+ * each layer and head, the entries of small tables, and the mean gradient of each.
  *
  * A part, the copy for a layer and head, always has one value, so that its course over training can be kept
  * (sessions/course.c): a number itself, of a table the root mean square. */
@@ -95,10 +95,26 @@ static float *room_for(int n, bool wanted)
     return wanted && n > 0 ? pw_alloc((size_t)n, sizeof(float)) : NULL;
 }
 
+/* Lists the parameters of a formula, or of learned planes, in the order of the model's; returns their number.
+ * Those of other encodings are in their table, or are matrices of the tokens. */
+static int list_parameters(const struct pw_replica *arm, struct pw_pe_formula_param list[PW_PE_PARAMS])
+{
+    const struct pw_pe *pe = arm->pe.pe;
+    int L = arm->cfg.layers, H = arm->cfg.heads, n = pw_pe_formula_params(&arm->pe, &arm->cfg, list);
+    double fall;
+    if (n > 0 || (pe->uses & PW_PE_PLANES) == 0)
+        return n;
+    int N = pe->planes(arm->pe.o.bytes, &arm->cfg, &fall), vectors = N * arm->cfg.head_width;
+    list[0] = (struct pw_pe_formula_param){.name = "log_factor", L, H, N, .pairs = true};
+    list[1] = (struct pw_pe_formula_param){.name = "a", L, H, vectors};
+    list[2] = (struct pw_pe_formula_param){.name = "b", L, H, vectors};
+    return 3;
+}
+
 void pw_lab_emit_learned(const struct pw_replica *arm, struct pw_ev_table *x)
 {
     struct pw_pe_formula_param list[PW_PE_PARAMS];
-    int n = pw_pe_formula_params(&arm->pe, &arm->cfg, list);
+    int n = list_parameters(arm, list);
     struct pw_learned own;
     if (n == 0)
         return;
