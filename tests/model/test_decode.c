@@ -184,7 +184,8 @@ static void test_the_model_changes(void **state)
         "path conv=0",
         "wall",
         "wall gate_bias=0",
-        "grape_turn"};
+        "grape_turn",
+        "grape_turn planes=1 base=20 offset=2"};
     struct pw_model *m = toy_model(*state, "layers=2 width=16 heads=2 context=80 dropout=0.2", "t5", V, 1);
     struct pw_batch *b = toy_batch(4, 1, CONTEXT, CONTEXT, V);
     struct pw_decoder *d = decoder(m, CONTEXT);
