@@ -1,5 +1,5 @@
-/* print_torch_reads.c - what the Python file of a formula has for stages that read the tokens: functions that
- * take the projections of a layer's input, and all of attention in place of a scan. */
+/* print_torch_reads.c - functions in the Python file of a formula whose stages read the tokens: those that
+ * take the projections of a layer's input, and attention with a scan. */
 #include "base/maths.h"
 #include "model/expr/formula.h"
 #include "model/expr/print_int.h"
