@@ -404,9 +404,9 @@ struct pw_backend_ops {
      * then of f and v. That is exp(angle (u v^T - v u^T)) x, by Rodrigues' formula. */
     void (*planes_fwd)(struct pw_ctx *c, float *y, const float *qkv, const struct pw_planes *p,
                        const int *pos, int R);
-    /* SETS q and k of dqkv from dy [R,2H,D]. With A and B the chains over D of dy and u, and of dy and v: dp
-     * = fmaf(C, A, -(S*B)) and dq = fmaf(C, B, S*A); dx is a chain over planes from dy: of dp and u, then of
-     * dq and v. Adds to d_unit: chains over rows, q before k in a row, of e and dy, then of dp and x to that
+    /* SETS q and k of dqkv from dy [R,2H,D]. A and B are the chains over D of dy and u, and of dy and v; dp =
+     * fmaf(C, A, -(S*B)) and dq = fmaf(C, B, S*A). dx is a chain over planes from dy: of dp and u, then of dq
+     * and v. Adds to d_unit: chains over rows, q before k in a row, of e and dy, then of dp and x to that
      * of u; of f and dy, then of dq and x to that of v. Adds to d_log_factor [H,N], in the same order, the
      * product of the rounded angle and fmaf(A, fmaf(C+1, q, -(S*p)), -(B * fmaf(C+1, p, S*q))). */
     void (*planes_bwd)(struct pw_ctx *c, float *dqkv, float *d_unit, float *d_log_factor, const float *dy,

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* What all rows of a chunk read, in scratch. Np: N rounded up to 16. */
+/* The numbers that all rows of a chunk read, in scratch. Np: N rounded up to 16. */
 struct made {
     const struct pw_planes *p;
     int H, D, N, Np, ids;

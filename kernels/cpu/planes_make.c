@@ -6,6 +6,7 @@
  * are nearly dependent. */
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/ops.h"
+#include "kernels/cpu/simd.h"
 
 #include <math.h>
 #include <string.h>
@@ -45,6 +46,13 @@ static double inverse(double length)
     return 1 / (length > PW_PLANES_EPS ? length : PW_PLANES_EPS);
 }
 
+/* y [n] += by * x, element by element; restrict lets the compiler use vectors. */
+static inline void add_multiple(double *restrict y, const double *restrict x, double by, int n)
+{
+    for (int i = 0; i < n; i++)
+        y[i] = fma(x[i], by, y[i]);
+}
+
 /* Step k: its unit vector, and the later vectors without its direction. */
 static void remove_direction(struct head *x, int k)
 {
@@ -57,11 +65,9 @@ static void remove_direction(struct head *x, int k)
         x->e[d * M + k] = x->w[d * M + k] * inverse(x->length[k]);
     memset(t, 0, (size_t)M * sizeof *t);
     for (int d = 0; d < D; d++)
-        for (int i = k + 1; i < M; i++)
-            t[i] = fma(x->e[d * M + k], x->w[d * M + i], t[i]);
+        add_multiple(t + k + 1, x->w + d * M + k + 1, x->e[d * M + k], M - k - 1);
     for (int d = 0; d < D; d++)
-        for (int i = k + 1; i < M; i++)
-            x->w[d * M + i] = fma(-t[i], x->e[d * M + k], x->w[d * M + i]);
+        add_multiple(x->w + d * M + k + 1, t + k + 1, -x->e[d * M + k], M - k - 1);
 }
 
 static void make_head(struct head *x, const float *a, const float *b)
@@ -85,6 +91,25 @@ void PW_OP(planes_make)(struct pw_ctx *c, float *unit, const float *a, const flo
     }
 }
 
+/* The gradient of unit vector k at entries d .. d+n-1: chains over later vectors, side by side. */
+V_INLINE void sum_later(const struct head *x, int k, int d, int n)
+{
+    enum { MOST = 8 };
+    int M = x->M;
+    const double *t = x->t + (size_t)k * (size_t)M, *r = x->sums;
+    double sum[MOST], e[MOST];
+    for (int q = 0; q < n; q++) {
+        sum[q] = x->g[(d + q) * M + k];
+        e[q] = x->e[(d + q) * M + k];
+    }
+    for (int i = k + 1; i < M; i++)
+        for (int q = 0; q < n; q++) {
+            double w = fma(t[i], e[q], x->w[(d + q) * M + i]);
+            sum[q] = fma(-r[i], w, fma(-t[i], x->g[(d + q) * M + i], sum[q]));
+        }
+    memcpy(x->own + d, sum, (size_t)n * sizeof *sum);
+}
+
 /* Step k in reverse. */
 static void restore_direction(struct head *x, int k)
 {
@@ -92,18 +117,17 @@ static void restore_direction(struct head *x, int k)
     double *r = x->sums, along = 0, *t = x->t + (size_t)k * (size_t)M;
     memset(r, 0, (size_t)M * sizeof *r);
     for (int d = 0; d < D; d++)
-        for (int i = k + 1; i < M; i++)
-            r[i] = fma(x->e[d * M + k], x->g[d * M + i], r[i]);
+        add_multiple(r + k + 1, x->g + d * M + k + 1, x->e[d * M + k], M - k - 1);
+    for (int d = 0; d < D; d += 8)
+        if (D - d >= 8)
+            sum_later(x, k, d, 8);
+        else
+            sum_later(x, k, d, D - d);
     for (int d = 0; d < D; d++) {
-        double e = x->e[d * M + k], sum = x->g[d * M + k];
-        for (int i = k + 1; i < M; i++) {
-            double *f = &x->g[d * M + i], *w = &x->w[d * M + i];
-            *w = fma(t[i], e, *w);
-            sum = fma(-r[i], *w, fma(-t[i], *f, sum));
-            *f = fma(-r[i], e, *f);
-        }
-        x->own[d] = sum;
-        along = fma(e, sum, along);
+        double e = x->e[d * M + k];
+        along = fma(e, x->own[d], along);
+        add_multiple(x->w + d * M + k + 1, t + k + 1, e, M - k - 1);
+        add_multiple(x->g + d * M + k + 1, r + k + 1, -e, M - k - 1);
     }
     for (int d = 0; d < D; d++) {
         double sum = x->own[d];

@@ -224,7 +224,7 @@ struct pw_pe {
      * after the other, or of ADDED the one gradient. All arrays are in the backend's memory; any worker can
      * call. NULL: not such an encoding. With TERMS, MIXES, SLOPES, SCAN, WALK and POLAR params has what the
      * member for them says, and fill is NULL without a use in `computed`; with POLAR it is the phases
-     * [L,H,D], and with PLANES [L,H,N] log_factor and [L,H*N,D] each of the vectors. */
+     * [L,H,D]. */
     unsigned computed;
     int (*params)(const void *opts, const struct pw_config *cfg, struct pw_pe_param *out);
     void (*fill)(const struct pw_pe_pass *x, float *table, const float *param);
@@ -239,7 +239,8 @@ struct pw_pe {
      * the query's weights, and the bank [L,M,reach]. With MIXES in `computed` fill makes the bank, and the
      * weight is the last parameter. */
     int (*mixes)(const void *opts);
-    /* PLANES: their number N in a head, and in `fall` the logarithm of the ratio of two initial frequencies.
+    /* PLANES: returns their number N in a head, and in `fall` the logarithm of the ratio of two initial
+     * frequencies. params has [L,H,N] log_factor, and then [L,H*N,D] of the first vectors, and of the second.
      */
     int (*planes)(const void *opts, const struct pw_config *cfg, double *fall);
     /* GAIN: do these options have a gain that is not 1? NULL: yes. */
