@@ -15,11 +15,12 @@
 static const char *const sizes[] = {"buckets", "distance"};
 
 /* Values that the bare name implies: "rotary" rotates whole heads, in pairs (i, i+dims/2). */
-static const char *const usual[] = {"base=10000",  "dims=0",    "pairing=half", "layout=interleaved",
-                                    "amplitude=1", "hidden=32", "open=0",       "gate=both",
-                                    "omega=1",     "reach=32",  "mixes=4",      "alpha=0",
-                                    "floor=64",    "rank=32",   "conv=3",       "gate_bias=8"};
-static const char *const stages[] = {"position", "embed", "angle", "gain", "bias", "scale", "score", "mask"};
+static const char *const usual[] = {
+    "base=10000", "dims=0",    "pairing=half", "layout=interleaved", "amplitude=1", "hidden=32",
+    "open=0",     "gate=both", "omega=1",      "reach=32",           "mixes=4",     "alpha=0",
+    "floor=64",   "rank=32",   "conv=3",       "gate_bias=8",        "planes=0"};
+static const char *const stages[] = {"position", "embed", "angle", "gain", "bias", "scale",
+                                     "score",    "mask",  "gate",  "mix",  "scan"};
 
 enum { SHORT = 24, LONG = 100 }; /* most bytes of a formula in a name, and in a text */
 

@@ -43,6 +43,11 @@ static void test_formulas(void **state)
     struct pw_str text = {0};
     (void)state;
     expect("expr 'bias = -d'", 0, "2 expr bias = -d");
+    expect("grape_turn base=10000 planes=0", 0, "2 grape_turn");
+    expect("grape_turn base=10000 planes=3", 0, "2 grape_turn planes=3");
+    expect("expr 'mix = exp(-d / 2 ** m); mixes = 4'", 0, "2 expr mix = exp(-d/2**m)");
+    expect("expr 'gate = -exp(g); a = 1; scale = a'", 0, "2 expr gate = -exp(g)");
+    expect("expr 'scan = stick; pairing = half'", 0, "2 expr scan = stick");
     expect("expr 'm = slopes()[h]; bias = -m * d / 2'", 1, "2 expr bias = -m*d/2 " PW_SWAPPED);
     expect("expr 'angle = i * 10000 ** (-2 * p / D); gain = 2' stretch=0.5", 0,
            "2 expr angle = i*10000**(-2*p/D… stretch=0.5");

@@ -144,7 +144,8 @@ void pw_lengths_head(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect
         pw_str_add(&head, "%s%s", pw_arm_mark(ui, a), id);
         pw_encoding_name(&head, arm->info.pe);
         pw_str_add(&head, "%s", swapped);
-        if (pw_text_cells(head.s) > w - 1) { /* the bare name; the line below has it in full */
+        bool typed = strcmp(arm->info.name, "expr") == 0; /* all formulas without a file share this name */
+        if (pw_text_cells(head.s) > w - 1 && !typed) {    /* the bare name; the line below has it in full */
             pw_str_clear(&head);
             pw_str_add(&head, "%s%s%s%s", pw_arm_mark(ui, a), id, arm->info.name, swapped);
         }
