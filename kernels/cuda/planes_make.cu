@@ -58,8 +58,7 @@ static __device__ __forceinline__ void remove_direction(const struct head &x, si
         for (size_t d = 0; d < D; d++)
             x.w[d * M + i] = fma(-t, x.e[d * M + k], x.w[d * M + i]);
         x.t[k * M + i] = t;
-    }
-    __syncthreads();
+    } /* no barrier: thread 0 has written the vector of which it sums the squares next */
 }
 
 static __device__ __forceinline__ void make_head(const struct head &x, const float *a, const float *b)
@@ -126,8 +125,7 @@ static __global__ void make_back(float *d_a, float *d_b, double *room, const flo
     make_head(x, a, b);
     for (size_t i = threadIdx.x; i < x.M * x.D; i += PW_THREADS)
         x.g[i] = (double)d_unit[unit_at(x, i % x.M, i / x.M)];
-    __syncthreads();
-    for (size_t k = x.M; k-- > 0;)
+    for (size_t k = x.M; k-- > 0;) /* the last vector reads no g before its first barrier */
         restore_direction(x, k);
     for (size_t i = threadIdx.x; i < x.M * x.D; i += PW_THREADS) {
         size_t d = i / x.M, k = i % x.M;
