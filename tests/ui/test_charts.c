@@ -320,6 +320,29 @@ static void an_answer_ends_behind_all_that_there_is(void **state)
     pw_snapshot_free(s);
 }
 
+/* Columns too narrow for the names of typed formulas cut them, so that two formulas differ. */
+static void lengths_cut_formulas(void **state)
+{
+    (void)state;
+    struct pw_snapshot *s = screen_race();
+    struct pw_ui ui = screen_ui(s, PW_COLORS_TRUE, true);
+    struct pw_canvas c;
+    struct pw_str text = {0};
+
+    screen_arm(s, 1, "expr", "expr 'bias = -d / (1 + d * d)'");
+    screen_arm(s, 2, "expr", "expr 'scan = stick; angle = i * 10000 ** (-2 * p / D)'");
+    ui.focus = PW_PANE_LENGTHS, ui.zoom = true;
+    pw_canvas_init(&c);
+    pw_canvas_resize(&c, 30, 80);
+    pw_ui_frame(&ui, &c);
+    pw_canvas_text(&c, &text);
+    assert_non_null(strstr(text.s, "expr bias"));
+    assert_non_null(strstr(text.s, "expr scan"));
+    pw_str_fini(&text);
+    pw_canvas_fini(&c);
+    pw_snapshot_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -330,6 +353,7 @@ int main(void)
         cmocka_unit_test(read_outs_are_whole),
         cmocka_unit_test(keys_of_lengths),
         cmocka_unit_test(keys_of_the_prompt),
+        cmocka_unit_test(lengths_cut_formulas),
         cmocka_unit_test(an_answer_ends_behind_all_that_there_is),
     };
     setenv("TZ", "UTC", 1); /* the log shows local time */
