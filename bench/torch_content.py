@@ -138,5 +138,45 @@ class Wall(nn.Module):
         return F.scaled_dot_product_attention(q * kept.exp(), k * (-kept).exp(), v, is_causal=True, scale=scale)
 
 
-SCHEMES = {"fox": Fox, "inkling": Inkling, "stickbreaking": StickBreaking, "cope": Cope,
-           "selective": Selective, "pope": Pope, "path": Path, "wall": Wall}
+class Grape(nn.Module):
+    """Zhang et al. 2026, additive: the distance times a slope, which the directions of query and key make."""
+    def __init__(self, o, _given):
+        super().__init__()
+        H, D, n = o["heads"], o["width"] // o["heads"], o["positions"]
+        self.omega = nn.Parameter(torch.full((H, 1, 1), 0.5413))
+        self.u, self.v = (nn.Parameter(torch.randn(H, D) * D ** -0.5) for _ in range(2))
+        self.register_buffer("slope", 2.0 ** (-8.0 * torch.arange(1, H + 1) / H)[:, None, None])
+        self.register_buffer("distance", (torch.arange(n)[:, None] - torch.arange(n)).clamp(min=0).float())
+
+    def forward(self, x, q, k, v, mask, scale):
+        root = q.shape[-1] ** -0.5
+        query = F.softplus((q @ F.normalize(self.v, dim=-1)[..., None]) * root)
+        key = F.softplus((k @ F.normalize(self.u, dim=-1)[..., None]) * root).transpose(-1, -2)
+        bias = mask - self.distance * (F.softplus(self.omega) * self.slope) * (query + key)
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=bias, scale=scale)
+
+
+class GrapeTurn(nn.Module):
+    """Zhang et al. 2026, multiplicative: q and k turn in learned planes with learned frequencies."""
+    def __init__(self, o, given):
+        super().__init__()
+        H, D = o["heads"], o["width"] // o["heads"]
+        self.planes = int(given.get("planes", D // 2))
+        self.log_factor = nn.Parameter(torch.zeros(H, self.planes))
+        self.vectors = nn.Parameter(torch.randn(H, D, 2 * self.planes) * D ** -0.5)
+        self.register_buffer("first", given.get("base", 1e4) ** (-torch.arange(self.planes) / self.planes))
+        self.register_buffer("at", torch.arange(o["positions"]).float()[:, None])
+
+    def forward(self, x, q, k, v, mask, scale):
+        basis, _ = torch.linalg.qr(self.vectors)
+        angle = self.at * (self.first * self.log_factor.exp())[:, None]
+        less, sine = angle.cos() - 1, angle.sin()
+
+        def turned(y):
+            a, b = (y @ basis).chunk(2, -1)
+            return y + torch.cat((less * a - sine * b, sine * a + less * b), -1) @ basis.transpose(-1, -2)
+        return F.scaled_dot_product_attention(turned(q), turned(k), v, is_causal=True, scale=scale)
+
+
+SCHEMES = {"fox": Fox, "inkling": Inkling, "stickbreaking": StickBreaking, "cope": Cope, "selective": Selective,
+           "pope": Pope, "path": Path, "wall": Wall, "grape": Grape, "grape_turn": GrapeTurn}
