@@ -1,8 +1,26 @@
-/* encoding_files.c - formula files for the command pe: their help, and saving one. */
+/* encoding_files.c - formulas for the command pe: their language, their files, and saving one. */
 #include <string.h>
 
 #include "lab/encodings.h"
 #include "model/expr/library.h"
+#include "model/expr/words.h"
+
+enum { COLUMN = 28 }; /* of meanings in the help on formulas */
+
+void pw_encoding_expr_about(struct pw_str *out)
+{
+    pw_str_add(out, "pe expr FORMULA: an encoding of your own\n");
+    for (const struct pw_formula_words *s = pw_formula_words; s->title != NULL; s++) {
+        pw_str_add(out, "\n%s\n", s->title);
+        for (const struct pw_formula_word *w = s->words; w->meaning != NULL; w++)
+            if (w->term == NULL)
+                pw_str_add(out, "  %s\n", w->meaning);
+            else if (strlen(w->term) < COLUMN)
+                pw_str_add(out, "  %-*s%s\n", COLUMN, w->term, w->meaning);
+            else
+                pw_str_add(out, "  %s\n  %*s%s\n", w->term, COLUMN, "", w->meaning);
+    }
+}
 
 static void list_file(void *arg, const char *name)
 {

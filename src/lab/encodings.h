@@ -30,6 +30,8 @@ bool pw_encoding_is_project(const char *name);
 /* Is the word a stage of formulas, as `bias`? */
 bool pw_encoding_is_stage(const char *word);
 
+/* Appends the language of formulas: a section for stages, variables, functions and the like. */
+void pw_encoding_expr_about(struct pw_str *out);
 /* For `more` of struct pw_command: append the list of formula files. */
 void pw_encoding_files_about(struct pw_str *out);
 /* Append title, paper and formula of a file; false: there is none of this name. */

@@ -22,6 +22,10 @@ mv prefix/bin/pewter prefix/share/pewter/encodings "moved to/"
 "moved to/pewter" --no-session -c 'pe ROPE_PI; help pe' >out 2>&1 || fail "moved: $(cat out)"
 grep -q '^  rope_pi  *position interpolation' out || fail "not in the list: $(cat out)"
 rm -r "moved to/encodings"
+"moved to/pewter" --no-session -c 'help pe expr' >out 2>&1 || fail "the language: $(cat out)"
+for word in STAGES '  gate ' '  mix ' '  scan ' 'a = learn(INIT)'; do
+    grep -qF "$word" out || fail "the language has no '$word': $(cat out)"
+done
 "moved to/pewter" --no-session -c 'pe rope_pi' >out 2>&1 && fail "found without its folder"
 grep -q "no encoding 'rope_pi'" out || fail "another message: $(cat out)"
 [ "$(wc -l <out)" -eq 1 ] || fail "more than one line: $(cat out)"

@@ -167,8 +167,7 @@ static void test_the_model_changes(void **state)
         "expr 'scan = stick; angle = i / max(n, 9)'",
         "expr 'mixes = 2; mix = m - d * 0.1; angle = i / max(n, 9); scale = log(n + 2)'",
         "expr 'scan = context(6); embed = sin(i + c)'",
-        "expr 'mixes = 2; P = learn(normal(1), 40) per mix; mix = P[d] - 0.1 * "
-        "m * d; mask = d < 30 || j < 2' logn=5",
+        "expr 'mixes = 2; P = learn(normal(1), 40) per mix; mix = P[d] - m * d; mask = d < 30' logn=5",
         "inkling",
         "inkling reach=5 alpha=0.5 floor=3",
         "inkling logn=4",

@@ -178,6 +178,10 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 static bool describe_choice(const char *word, struct pw_str *out)
 {
     const struct pw_pe *pe = pw_pe_find(word);
+    if (strcmp(word, "expr") == 0) {
+        pw_encoding_expr_about(out);
+        return true;
+    }
     if (pe == NULL)
         return pw_encoding_file_about(word, out);
     pw_str_add(out, "pe %s: %s\n%s\n", pe->name, pe->summary, pe->source != NULL ? pe->source : "");
@@ -236,6 +240,8 @@ const struct pw_command pw_cmd_pe = {
         "  wall       gate_bias=              each token has a gate on each channel of q.k\n"
         "  expr FORMULA                       your own, to the end of the line; quotes around it, ' or \",\n"
         "                                     protect ';': pe expr 'm = slopes()[h]; bias = -m * d'\n"
+        "                                     'help pe expr' lists the language: stages, variables, "
+        "functions\n"
         "The two lines before fox need the length of the whole sequence, which leaks it in causal training. "
         "In\n"
         "decoding the length is the number of tokens so far, so every new token changes all earlier keys.\n"
@@ -243,9 +249,6 @@ const struct pw_command pw_cmd_pe = {
         "'pe check expr \"FORMULA\"' swaps nothing. It says the formula's class, its learned "
         "parameters,\n"
         "the built-in encoding that it equals, where it is finite, and its form in FlexAttention.\n"
-        "A formula may learn: pe expr 'a = learn(1) per head; bias = -a * log1p(d)'; 'per layer', too, and\n"
-        "'per pair' in angle and gain, 'per channel' in embed; tables 'T = learn(normal(0.1), 8) per head'\n"
-        "read as T[n] or T(x), and networks 'mlp(x, hidden=32)'.\n"
         "'pe file=F.npz' takes numbers (numpy.savez), for L layers and H heads: bias [P] "
         "or\n"
         "[H,P] by distance, [H,2P-1] by signed distance (as many as the model has, or by=signed), [H,P,P] "
@@ -254,11 +257,6 @@ const struct pw_command pw_cmd_pe = {
         "on\n"
         "a query's scores; angle [P,pairs] in radians; embed [P,C]. 'export table F.npz' writes such a "
         "file.\n"
-        "A position may read tokens and chance: pe expr 'position = index(i) + floor(uniform(0, 9)); bias = "
-        "-d';\n"
-        "there are token(i) run(i) index(i) length(i) prompt training uniform(A, B) normal(M, S) sample(k, "
-        "n, "
-        "m).\n"
         "Case does not matter. 'help pe NAME' lists aliases: nope, rope, sin, ape.\n"
         "The new encoding's parameters are drawn, with moments and a step count of their own.\n"
         "Formula files are encodings, too: encodings/NAME.pe of the project, and your own in\n"
