@@ -7,8 +7,8 @@
 # usage: bench/bits.sh [every=N] [BUILD...]    for example gcc-O2 clang-O3 aarch64-O2; default: all that this machine can
 # build. every=8: only every eighth model.
 #
-# The tests run gcc-O1 with every eighth model. aarch64 is cross-compiled and run by qemu-user (Debian: gcc-aarch64-linux-gnu
-# libc6-dev-arm64-cross qemu-user). docs/bits.md has the results of the last full run.
+# `./dev distros` runs each distribution's gcc and clang with -O1 and every eighth model. aarch64 is cross-compiled and run by
+# qemu-user (Debian: gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user). docs/bits.md has the results of the last full run.
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 work=$(mktemp -d)
