@@ -64,6 +64,7 @@ done
 # ---- the commit
 
 cd "$source"
+command -v git >/dev/null || die "packages are made of a commit, and there is no git here"
 git() { command git -c safe.directory="$source" "$@"; }
 git rev-parse HEAD >/dev/null 2>&1 || die "packages are made of a commit, and this folder is no git repository"
 commit=$(git rev-parse HEAD)

@@ -174,7 +174,7 @@ static int opened(const char *path, int flags, mode_t mode)
 
 #define MODE(flags)                                                                                          \
     mode_t mode = 0;                                                                                         \
-    if (flags & O_CREAT) {                                                                                   \
+    if ((flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE) {                                             \
         va_list args;                                                                                        \
         va_start(args, flags);                                                                               \
         mode = va_arg(args, mode_t);                                                                         \

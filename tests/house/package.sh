@@ -4,6 +4,10 @@
 # shellcheck source=tests/house/lib.sh
 . "$(dirname "$0")/lib.sh"
 
+command -v git >/dev/null || {
+    echo "skipped: there is no git here"
+    exit 77
+}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
