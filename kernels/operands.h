@@ -5,6 +5,8 @@
  * It compiles as C11 and as C++17. */
 #ifndef PW_OPERANDS_H
 #define PW_OPERANDS_H
+#include "base/both.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -171,7 +173,7 @@ struct pw_scan {
 };
 
 /* Floats of the first i rows of the sums of votes; row t has t + 1 floats, rounded up to 16. */
-static inline size_t pw_lost_at(int i)
+PW_BOTH size_t pw_lost_at(int i)
 {
     size_t blocks = (size_t)i / 16, rest = (size_t)i % 16;
     return 16 * (blocks + 1) * (8 * blocks + rest);

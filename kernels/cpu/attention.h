@@ -5,6 +5,7 @@
  * their own and cannot fail. A worker calls them for its own chunk. */
 #ifndef PW_CPU_ATTENTION_H
 #define PW_CPU_ATTENTION_H
+#include "kernels/cpu/cpu.h"
 #include "kernels/cpu/ops.h"
 #include <stdbool.h>
 
@@ -28,11 +29,6 @@ struct pw_head {
      * keys. */
     float *bias;
 };
-
-static inline int pw_to_16(int n)
-{
-    return (n + 15) / 16 * 16;
-}
 
 /* Number of keys that are visible to at least one of the queries before i (exclusive). */
 static inline int pw_keys_before(const struct pw_head *hd, int i)

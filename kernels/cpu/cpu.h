@@ -61,4 +61,10 @@ void pw_cpu_copy(struct pw_backend *be, void *dst, const void *src, size_t bytes
 void pw_cpu_for_chunks(struct pw_backend *be, int n,
                        void (*fn)(struct pw_ctx *ctx, int chunk, int worker, void *arg), void *arg);
 
+/* Rounds n floats up to whole vectors. */
+static inline int pw_to_16(int n)
+{
+    return (n + 15) / 16 * 16;
+}
+
 #endif

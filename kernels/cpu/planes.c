@@ -23,11 +23,6 @@ struct made {
     float *rest; /* for the caller */
 };
 
-static int round_up(int n)
-{
-    return (n + 15) / 16 * 16;
-}
-
 /* Numbers of plane j of head h at an id. */
 static void turn_plane(struct made *m, double *frequency, size_t to, int id)
 {
@@ -68,7 +63,7 @@ static void make_columns(const struct made *m)
 
 static struct made make_all(struct pw_ctx *c, const struct pw_planes *p, const int *pos, int R, size_t more)
 {
-    struct made m = {.p = p, .H = p->heads, .D = p->head_width, .N = p->planes, .Np = round_up(p->planes)};
+    struct made m = {.p = p, .H = p->heads, .D = p->head_width, .N = p->planes, .Np = pw_to_16(p->planes)};
     int last = pos[0];
     m.first = pos[0];
     for (int r = 1; r < R; r++) {
@@ -77,7 +72,7 @@ static struct made make_all(struct pw_ctx *c, const struct pw_planes *p, const i
     }
     m.ids = last - m.first + 1;
     size_t columns = (size_t)(m.H * m.D * 2 * m.Np), shared = (size_t)(m.ids < R ? m.ids : R),
-           angles = shared * (size_t)(m.H * m.Np), planes = (size_t)round_up(m.H * m.N);
+           angles = shared * (size_t)(m.H * m.Np), planes = (size_t)pw_to_16(m.H * m.N);
     float *room = pw_ctx_scratch(c, columns + 3 * angles + 2 * planes + (size_t)m.ids + more);
     double *frequency = (double *)(void *)room;
     m.columns = room + 2 * planes;
@@ -100,7 +95,7 @@ struct head {
 /* Floats of a struct head, and their places. */
 static size_t head_floats(const struct pw_planes *p)
 {
-    return 8 * (size_t)round_up(p->planes);
+    return 8 * (size_t)pw_to_16(p->planes);
 }
 
 static struct head head_in(float *room, int Np)

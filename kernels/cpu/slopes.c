@@ -23,7 +23,7 @@ struct made {
 static size_t made_floats(const struct pw_slopes *s)
 {
     size_t H = (size_t)s->heads;
-    return 2 * H * (size_t)((s->head_width + 15) / 16 * 16) + 2 * H + 2 * (H + 15);
+    return 2 * H * (size_t)pw_to_16(s->head_width) + 2 * H + 2 * (H + 15);
 }
 
 static void make_unit(float *unit, float *inverse, const float *u, int D, int Dp)
@@ -41,7 +41,7 @@ static void make_unit(float *unit, float *inverse, const float *u, int D, int Dp
 
 static struct made make_all(const struct pw_slopes *s, float *room)
 {
-    int H = s->heads, D = s->head_width, Dp = (D + 15) / 16 * 16;
+    int H = s->heads, D = s->head_width, Dp = pw_to_16(D);
     struct made m = {.learned = {s->query, s->key}, .H = H, .D = D, .Dp = Dp};
     m.scale = 1.0f / sqrtf((float)D);
     for (int k = 0; k < 2; k++, room += H * Dp)

@@ -51,7 +51,7 @@ static __global__ void attend_cached(float *z, float *prob, const float *cache, 
         score = pw_dev_add_slopes(a, h, (size_t)i, (size_t)j, score);
         score = pw_dev_finish(a, h, query, key, score, &slope);
         bool voted = a.scan.kind == PW_SCAN_SELECT && j < i;
-        prob[j] = voted ? score - a.scan.lost[pw_dev_lost_at(i - 1) + (size_t)j] : score;
+        prob[j] = voted ? score - a.scan.lost[pw_lost_at(i - 1) + (size_t)j] : score;
     }
     __syncthreads();
     if (threadIdx.x < 32 && a.scan.kind == PW_SCAN_CONTEXT)

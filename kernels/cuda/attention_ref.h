@@ -198,13 +198,6 @@ __device__ __forceinline__ const float *pw_dev_products(const struct pw_attend &
     return a.products + (p.r * (size_t)a.heads + (size_t)p.h) * (size_t)a.scan.n;
 }
 
-/* pw_lost_at (kernels/operands.h) on the device. */
-__device__ __forceinline__ size_t pw_dev_lost_at(int i)
-{
-    size_t blocks = (size_t)i / 16, rest = (size_t)i % 16;
-    return 16 * (blocks + 1) * (8 * blocks + rest);
-}
-
 /* Sets at [n+1]: at[s] * H is the offset of the maps of sequence s in maps [H,T,T] of all sequences, one
  * sequence after the other. at[s] is the sum of the squared lengths of the sequences before s. With
  * contextual positions the products follow at, and a->products becomes their place. */

@@ -129,7 +129,7 @@ static __global__ void cached_votes(float *lost, const float *k, size_t key_row,
     int i = T + (int)r, j = (int)(item % total);
     if (r >= (size_t)R || j > i)
         return;
-    lost[pw_dev_lost_at(i) + (size_t)j] =
+    lost[pw_lost_at(i) + (size_t)j] =
         j > 0 && j < i ? vote_on(a, a.qk + r * a.qk_row, k + (size_t)j * key_row) : 0.0f;
 }
 
@@ -139,9 +139,9 @@ static __global__ void cached_sums(float *lost, int T, int R)
     int j = (int)pw_dev_thread();
     if (j >= T + R)
         return;
-    float sum = j < T ? lost[pw_dev_lost_at(T - 1) + (size_t)j] : 0.0f;
+    float sum = j < T ? lost[pw_lost_at(T - 1) + (size_t)j] : 0.0f;
     for (int i = T > j ? T : j; i < T + R; i++) {
-        float *at = lost + pw_dev_lost_at(i) + (size_t)j;
+        float *at = lost + pw_lost_at(i) + (size_t)j;
         *at = sum = sum + *at;
     }
 }
