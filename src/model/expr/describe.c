@@ -38,8 +38,8 @@ static void put_class(const struct pw_expr *x, struct pw_str *out)
     if (pw_expr_has(x, PW_STAGE_MIX))
         put_part(&s, "functions of the distance that each token mixes");
     if (x->scan != 0)
-        put_part(&s, x->scan == PW_FORMULA_STICK ? "stick-breaking weights in place of a softmax"
-                                                 : "contextual positions");
+        put_part(&s, x->scan == PW_SCAN_STICK ? "stick-breaking weights in place of a softmax"
+                                              : "contextual positions");
     if (pw_expr_has(x, PW_STAGE_MASK))
         put_part(&s, pw_expr_by_distance(x, PW_STAGE_MASK) ? "mask by distance" : "mask by query and key");
     pw_str_add(out, "%s", pw_str_text(&s));

@@ -1,6 +1,7 @@
 /* expr_int.h - internals of src/model/expr: tokens, nodes of a parsed formula, and the table of functions. */
 #ifndef PW_EXPR_INT_H
 #define PW_EXPR_INT_H
+#include "kernels/backend.h"
 #include "model/config.h"
 #include "model/expr/expr.h"
 #include "model/expr/numbers.h"
@@ -87,10 +88,10 @@ struct pw_expr {
     int root[PW_STAGES];                             /* -1: the formula has no such stage */
     /* The columns that a rotation pairs: p and p + pairs (half), or 2p and 2p + 1. 0: not said; half. */
     enum { PW_FORMULA_HALF = 1, PW_FORMULA_INTERLEAVED } pairing;
-    int mixes;                                              /* functions of the stage mix; 0: not said */
-    enum { PW_FORMULA_STICK = 1, PW_FORMULA_CONTEXT } scan; /* 0: none; a softmax */
-    int scan_rows;                                          /* CONTEXT: its positions, 0..scan_rows-1 */
-    bool by_data;                                           /* the position reads tokens or chance */
+    int mixes;              /* functions of the stage mix; 0: not said */
+    enum pw_scan_kind scan; /* how heads read their keys; NONE: a softmax */
+    int scan_rows;          /* CONTEXT: its positions, 0..scan_rows-1 */
+    bool by_data;           /* the position reads tokens or chance */
     int n_draws;
     bool normal[PW_EXPR_DRAWS]; /* the draw is standard normal */
 };

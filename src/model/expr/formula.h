@@ -92,7 +92,6 @@ enum pw_code pw_formula_check_bank(struct pw_formula_inputs *in, const void *opt
                                    const struct pw_config *cfg, struct pw_err *err);
 
 /* ---- formula_scan.c: how heads read their keys */
-enum pw_scan_kind pw_formula_scan(const struct pw_expr *x);
 /* Fails if a formula has such a scan in no model. */
 enum pw_code pw_formula_check_scan(const struct pw_expr *x, struct pw_err *err);
 

@@ -36,7 +36,7 @@ int pw_formula_params(const void *opts, const struct pw_config *cfg, struct pw_p
         out[x->n_params] = pw_pe_mix_param(cfg, x->mixes);
         return x->n_params + 1;
     }
-    if (x->scan == PW_FORMULA_CONTEXT) {
+    if (x->scan == PW_SCAN_CONTEXT) {
         out[x->n_params] = pw_pe_context_param(cfg, x->scan_rows);
         return x->n_params + 1;
     }

@@ -158,9 +158,9 @@ static void scan(struct pw_parser *p, int at)
     if (p->x->scan != 0)
         pw_parse_fail(p, at, "'scan' is defined twice");
     else if (pw_parse_take(p, "stick"))
-        p->x->scan = PW_FORMULA_STICK;
+        p->x->scan = PW_SCAN_STICK;
     else if (pw_parse_take(p, "context")) {
-        p->x->scan = PW_FORMULA_CONTEXT;
+        p->x->scan = PW_SCAN_CONTEXT;
         pw_parse_expect(p, "(", "after context");
         p->x->scan_rows = pw_parse_whole(p, "the number of contextual positions", 2, PW_EXPR_COUNTED);
         pw_parse_expect(p, ")", "after the number of positions");
@@ -177,6 +177,10 @@ static void mixes(struct pw_parser *p, int at)
         p->x->mixes = pw_parse_whole(p, "the number of functions of a mix", 1, PW_EXPR_MIXES);
 }
 
+/* Statements that define neither a stage nor a name. */
+static const char *const settings[] = {"pairing", "mixes", "scan", NULL};
+static void (*const read_setting[])(struct pw_parser *p, int at) = {pairing, mixes, scan};
+
 static void statement(struct pw_parser *p)
 {
     const char *text = pw_parse_text(p);
@@ -191,19 +195,10 @@ static void statement(struct pw_parser *p)
                       text);
         return;
     }
-    if (length == 7 && memcmp(text, "pairing", 7) == 0) {
+    int setting = pw_parse_find(settings, text, length);
+    if (setting >= 0) {
         pw_parse_advance(p);
-        pairing(p, at);
-        return;
-    }
-    if (length == 4 && memcmp(text, "scan", 4) == 0) {
-        pw_parse_advance(p);
-        scan(p, at);
-        return;
-    }
-    if (length == 5 && memcmp(text, "mixes", 5) == 0) {
-        pw_parse_advance(p);
-        mixes(p, at);
+        read_setting[setting](p, at);
         return;
     }
     if (stage < 0 && is_reserved(text, length)) {
@@ -351,7 +346,8 @@ void pw_expr_words(void (*each)(void *arg, const char *word), void *arg)
         snprintf(call, sizeof call, "%s%s", pw_parse_token_word(k), pw_parse_token_calls(k) ? "(" : "");
         each(arg, call);
     }
-    for (int k = 0; k < 9; k++)
-        each(arg, (const char *const[]){"learn(", "slopes()", "list(", "sum(", "mlp(", "option(", "pairing",
-                                        "mixes", "scan"}[k]);
+    for (int k = 0; k < 6; k++)
+        each(arg, (const char *const[]){"learn(", "slopes()", "list(", "sum(", "mlp(", "option("}[k]);
+    for (int k = 0; settings[k] != NULL; k++)
+        each(arg, settings[k]);
 }

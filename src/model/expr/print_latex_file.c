@@ -97,12 +97,12 @@ static void put_stage(struct pw_print *p, enum pw_stage stage, bool *known)
 /* How a head reads its keys, from its finished scores s. */
 static void put_scan(const struct pw_expr *x, struct pw_str *out)
 {
-    if (x->scan == PW_FORMULA_STICK)
+    if (x->scan == PW_SCAN_STICK)
         pw_str_add(out, "  \\operatorname{weight}_{h}(i, j) &= \\sigma(s_{i,j}) \\prod_{k=j+1}^{i-1} (1 - "
                         "\\sigma(s_{i,k})) \\quad \\text{if } j < i \\\\\n"
                         "  \\operatorname{weight}_{h}(i, i) &= \\prod_{k=0}^{i-1} (1 - \\sigma(s_{i,k})) "
                         "\\\\\n");
-    if (x->scan == PW_FORMULA_CONTEXT)
+    if (x->scan == PW_SCAN_CONTEXT)
         pw_str_add(out,
                    "  t_{h}(i, j) &= \\min\\left(%d, \\sum_{k=j}^{i} \\sigma(s_{i,k})\\right) \\\\\n"
                    "  \\operatorname{score}_{h}(i, j) &= s_{i,j} + q_i \\cdot e_{t_{h}(i, j)} \\\\\n",
@@ -153,9 +153,8 @@ static void put_comments(const struct pw_expr_source *src, struct pw_str *out)
             x->mixes - 1);
     if (x->scan != 0)
         pw_str_add(out, "%% s: finished scores; %s.\n",
-                   x->scan == PW_FORMULA_STICK
-                       ? "the weights replace those of the softmax"
-                       : "e: a learned table of this layer, linear between its columns");
+                   x->scan == PW_SCAN_STICK ? "the weights replace those of the softmax"
+                                            : "e: a learned table of this layer, linear between its columns");
     pw_str_fini(&text);
     if (strstr(x->text, "slopes") != NULL) {
         pw_str_add(out, "%% slope: ALiBi's slopes (Press et al. 2022):");

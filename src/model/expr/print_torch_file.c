@@ -262,7 +262,7 @@ static void put_head(const struct pw_print *p, struct pw_str *out)
                c->layers, c->heads, c->head_width, c->context, p->src->trained, p->src->layer);
     if (p->x->scan != 0)
         pw_str_add(out, "\n    out, weights = attention(q, k, v%s)\n",
-                   p->x->scan == PW_FORMULA_CONTEXT ? ", pos_emb" : "");
+                   p->x->scan == PW_SCAN_CONTEXT ? ", pos_emb" : "");
     else if (changes_scores(p->src) || pw_expr_has(p->x, PW_STAGE_MASK))
         pw_str_add(out,
                    "\n    block_mask = create_block_mask(mask_mod, None, %d, T, T)\n"

@@ -37,7 +37,7 @@ void pw_torch_attention(const struct pw_print *p, struct pw_str *out)
 {
     const struct pw_expr *x = p->x;
     const struct pw_pe_tune *t = &p->src->tune;
-    bool context = x->scan == PW_FORMULA_CONTEXT;
+    bool context = x->scan == PW_SCAN_CONTEXT;
     pw_str_add(out,
                "\n\ndef attention(q, k, v%s):\n"
                "    \"\"\"The output of heads [...,%d,length,width], and their weights, from their q, k and "
