@@ -99,16 +99,15 @@ static float *room_for(int n, bool wanted)
  * Those of other encodings are in their table, or are matrices of the tokens. */
 static int list_parameters(const struct pw_replica *arm, struct pw_pe_formula_param list[PW_PE_PARAMS])
 {
-    const struct pw_pe *pe = arm->pe.pe;
-    int L = arm->cfg.layers, H = arm->cfg.heads, n = pw_pe_formula_params(&arm->pe, &arm->cfg, list);
-    double fall;
-    if (n > 0 || (pe->uses & PW_PE_PLANES) == 0)
+    struct pw_pe_param own[PW_PE_PARAMS];
+    int H = arm->cfg.heads, n = pw_pe_formula_params(&arm->pe, &arm->cfg, list);
+    if (n > 0 || (arm->pe.pe->uses & PW_PE_PLANES) == 0)
         return n;
-    int N = pe->planes(arm->pe.o.bytes, &arm->cfg, &fall), vectors = N * arm->cfg.head_width;
-    list[0] = (struct pw_pe_formula_param){.name = "log_factor", L, H, N, .pairs = true};
-    list[1] = (struct pw_pe_formula_param){.name = "a", L, H, vectors};
-    list[2] = (struct pw_pe_formula_param){.name = "b", L, H, vectors};
-    return 3;
+    n = arm->pe.pe->params(arm->pe.o.bytes, &arm->cfg, own);
+    for (int k = 0; k < n; k++) /* the first has a number for each plane */
+        list[k] = (struct pw_pe_formula_param){
+            .name = own[k].name, own[k].layers, H, own[k].rows * own[k].cols / H, .pairs = k == 0};
+    return n;
 }
 
 void pw_lab_emit_learned(const struct pw_replica *arm, struct pw_ev_table *x)
