@@ -131,32 +131,43 @@ static void put_range(struct pw_formula_inputs *in, const struct pw_config *cfg,
     pw_str_add(out, "; finite up to position %d, twice the context", 2 * context);
 }
 
+/* Sets table [PW_EXPR_PARAMS] for the parameters that are read by entries. Returns whether there is one. */
+static bool mark_tables(const struct pw_expr *x, bool *table)
+{
+    bool any = false;
+    for (int k = 0; k < x->n; k++)
+        if (x->node[k].op == PW_NODE_ENTRY || x->node[k].op == PW_NODE_BETWEEN)
+            any = table[x->node[k].index] = true;
+    return any;
+}
+
 /* Entries of tables that no distance or position of the training data reads, but a longer one does. */
 static void put_untrained(struct pw_formula_inputs *in, const struct pw_config *cfg, int trained,
                           struct pw_str *out)
 {
     const struct pw_expr *x = in->x;
-    double *grads[PW_EXPR_PARAMS], *adjoint = pw_alloc((size_t)x->n, sizeof *adjoint);
-    bool distances = pw_expr_learns(x, PW_STAGE_BIAS) || pw_expr_learns(x, PW_STAGE_MIX);
+    double *grads[PW_EXPR_PARAMS], *adjoint;
+    bool table[PW_EXPR_PARAMS] = {0}, learns[PW_STAGES] = {0};
     int late = 0, all = 0;
-    if (trained <= 0 || pw_expr_by_data(x) || x->n_params == 0) {
-        free(adjoint);
+    if (trained <= 0 || pw_expr_by_data(x) || !mark_tables(x, table))
         return;
-    }
+    adjoint = pw_alloc((size_t)x->n, sizeof *adjoint);
+    for (int s = PW_STAGE_EMBED; s < PW_STAGES; s++)
+        learns[s] = pw_expr_learns(x, (enum pw_stage)s);
     for (int k = 0; k < x->n_params; k++)
         grads[k] = pw_alloc((size_t)x->param[k].size, sizeof(double));
     for (int phase = 0; phase < 2; phase++) {
         int from = phase == 0 ? 0 : trained + 1, to = phase == 0 ? trained + 1 : cfg->context;
         for (int d = from; d < to; d++)
             for (int s = PW_STAGE_EMBED; s < PW_STAGES; s++) { /* others learn nothing */
-                if (!pw_expr_learns(x, (enum pw_stage)s))
+                if (!learns[s])
                     continue;
                 pw_formula_value(in, (enum pw_stage)s, &(struct pw_formula_at){.query = d});
                 pw_expr_gradient(x, (enum pw_stage)s, in->vars, in->param, in->regs, 1 + 0.001 * d, grads,
                                  adjoint);
             }
         for (int k = 0; k < x->n_params; k++)
-            for (int e = 0; x->param[k].size > 1 && e < x->param[k].size; e++) {
+            for (int e = 0; table[k] && e < x->param[k].size; e++) {
                 bool reached = grads[k][e] != 0;
                 all += phase == 1 && reached;
                 late += phase == 1 ? reached : -(int)reached;
@@ -164,7 +175,8 @@ static void put_untrained(struct pw_formula_inputs *in, const struct pw_config *
     }
     if (late > 0)
         pw_str_add(out, "; %d of %d table entries are read beyond %s %d only, which training does not reach",
-                   late, all, distances ? "distance" : "position", trained);
+                   late, all, learns[PW_STAGE_BIAS] || learns[PW_STAGE_MIX] ? "distance" : "position",
+                   trained);
     for (int k = 0; k < x->n_params; k++)
         free(grads[k]);
     free(adjoint);

@@ -123,7 +123,7 @@ double pw_expr_eval_changed(const struct pw_expr *x, enum pw_stage stage, const 
 static void mark_read(const struct pw_expr *x, int root, const double *regs, uint64_t changed, bool *read)
 {
     bool all = false;
-    memset(read, 0, PW_EXPR_NODES * sizeof *read);
+    memset(read, 0, (size_t)(root + 1) * sizeof *read);
     read[root] = true;
     for (int k = root; k >= 0 && !all; k--) {
         const struct pw_node *node = &x->node[k];

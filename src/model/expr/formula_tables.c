@@ -61,6 +61,10 @@ static void set_place(struct pw_formula_inputs *in, const struct pw_formula_at *
     vars[PW_VAR_N] = at->length > 0 ? at->length : at->query + 1; /* the keys of a causal query */
 }
 
+/* The variables that change from one position to the next, and from one key of a query to the next. */
+#define BY_KEY   (UINT64_C(1) << PW_VAR_J | UINT64_C(1) << PW_VAR_DISTANCE)
+#define BY_PLACE (BY_KEY | UINT64_C(1) << PW_VAR_I | UINT64_C(1) << PW_VAR_N)
+
 double pw_formula_value(struct pw_formula_inputs *in, enum pw_stage stage, const struct pw_formula_at *at)
 {
     double *vars = in->vars;
@@ -69,60 +73,66 @@ double pw_formula_value(struct pw_formula_inputs *in, enum pw_stage stage, const
     vars[PW_VAR_HEAD] = at->head;
     vars[PW_VAR_KEY] = at->of_key;
     vars[PW_VAR_PAIR] = vars[PW_VAR_CHANNEL] = vars[PW_VAR_MIX] = at->part;
-    bool first = in->last[stage].regs == NULL || in->last[stage].partial;
-    in->last[stage].partial = false;
-    if (in->last[stage].regs == NULL)
+    bool first = in->last[stage].regs == NULL;
+    if (first)
         in->last[stage].regs = pw_alloc((size_t)pw_expr_n_nodes(in->x), sizeof *in->regs);
-    uint64_t changed = changed_since(vars, in->last[stage].vars);
+    uint64_t changed = changed_since(vars, in->last[stage].vars) | (in->last[stage].partial ? BY_PLACE : 0);
+    in->last[stage].partial = false;
     in->regs = in->last[stage].regs;
     memcpy(in->last[stage].vars, vars, sizeof in->vars);
     return first ? pw_expr_eval(in->x, stage, vars, in->param, in->regs)
                  : pw_expr_eval_changed(in->x, stage, vars, in->param, in->regs, changed);
 }
 
-/* The variables that change from one position to the next. */
-#define BY_PLACE                                                                                             \
-    (UINT64_C(1) << PW_VAR_I | UINT64_C(1) << PW_VAR_J | UINT64_C(1) << PW_VAR_DISTANCE |                    \
-     UINT64_C(1) << PW_VAR_N)
-
-/* Values of a stage at the positions of one part, in ascending order: evaluates only nodes that depend on the
- * position, without branches that are not chosen at any. */
+/* Values of a stage at some places of one part that differ in these variables: evaluates only nodes that
+ * depend on them, without branches that are not chosen at any. */
 struct column {
     struct pw_formula_inputs *in;
     enum pw_stage stage;
-    struct pw_formula_at at;
-    double first, *regs;
+    double *regs;
     int n, nodes[PW_EXPR_NODES];
 };
 
+/* Begins at this place; column_value takes places that differ from it in the variables `changed` only. */
 static void column_begin(struct column *c, struct pw_formula_inputs *in, enum pw_stage stage,
-                         struct pw_formula_at at)
+                         const struct pw_formula_at *at, uint64_t changed)
 {
     c->in = in;
     c->stage = stage;
-    c->at = at;
-    c->at.query = 0;
-    c->first = pw_formula_value(in, stage, &c->at);
+    pw_formula_value(in, stage, at);
     c->regs = in->last[stage].regs;
-    c->n = pw_expr_plan(in->x, stage, c->regs, BY_PLACE, c->nodes);
+    c->n = pw_expr_plan(in->x, stage, c->regs, changed, c->nodes);
     in->last[stage].partial = true;
 }
 
-static double column_value(struct column *c, int query)
+static double column_value(struct column *c, const struct pw_formula_at *at)
 {
-    if (query == 0)
-        return c->first;
-    c->at.query = query;
-    set_place(c->in, &c->at);
+    set_place(c->in, at);
     return pw_expr_follow(c->in->x, c->stage, c->in->vars, c->in->param, c->regs, c->nodes, c->n);
 }
 
 /* Bias and mask together: -inf if the mask hides the key. */
-static double masked_bias(struct pw_formula_inputs *in, const struct pw_formula_at *at)
+struct masked {
+    bool biases, masks;
+    struct column bias, mask;
+};
+
+static void masked_begin(struct masked *m, struct pw_formula_inputs *in, const struct pw_formula_at *at,
+                         uint64_t changed)
 {
-    if (pw_expr_has(in->x, PW_STAGE_MASK) && pw_formula_value(in, PW_STAGE_MASK, at) == 0)
+    m->biases = pw_expr_has(in->x, PW_STAGE_BIAS);
+    m->masks = pw_expr_has(in->x, PW_STAGE_MASK);
+    if (m->biases)
+        column_begin(&m->bias, in, PW_STAGE_BIAS, at, changed);
+    if (m->masks)
+        column_begin(&m->mask, in, PW_STAGE_MASK, at, changed);
+}
+
+static float masked_value(struct masked *m, const struct pw_formula_at *at)
+{
+    if (m->masks && column_value(&m->mask, at) == 0)
         return -INFINITY;
-    return pw_expr_has(in->x, PW_STAGE_BIAS) ? pw_formula_value(in, PW_STAGE_BIAS, at) : 0;
+    return m->biases ? (float)column_value(&m->bias, at) : 0;
 }
 
 int pw_formula_layers(const struct pw_expr *x, const struct pw_config *cfg, enum pw_stage a, enum pw_stage b)
@@ -144,10 +154,12 @@ bool pw_formula_both(const struct pw_expr *x, const struct pw_config *cfg)
 static void fill_distances(float *to, const struct pw_config *cfg, int P, struct pw_formula_inputs *in,
                            struct pw_formula_at at)
 {
+    struct masked m;
+    masked_begin(&m, in, &at, BY_PLACE);
     for (int r = pw_formula_both(in->x, cfg) ? -(P - 1) : 0; r < P; r++) {
         at.query = r > 0 ? r : 0;
         at.key = r > 0 ? 0 : -r;
-        to[P - 1 + r] = (float)masked_bias(in, &at);
+        to[P - 1 + r] = masked_value(&m, &at);
     }
 }
 
@@ -155,9 +167,13 @@ static void fill_distances(float *to, const struct pw_config *cfg, int P, struct
 static void fill_dense(float *to, const struct pw_config *cfg, int P, struct pw_formula_inputs *in,
                        struct pw_formula_at at)
 {
-    for (at.query = 0; at.query < P; at.query++, to += P)
-        for (at.key = 0; at.key < (pw_formula_both(in->x, cfg) ? P : at.query + 1); at.key++)
-            to[at.key] = (float)masked_bias(in, &at);
+    for (at.query = 0; at.query < P; at.query++, to += P) {
+        struct masked m;
+        at.key = 0;
+        masked_begin(&m, in, &at, BY_KEY);
+        for (; at.key < (pw_formula_both(in->x, cfg) ? P : at.query + 1); at.key++)
+            to[at.key] = masked_value(&m, &at);
+    }
 }
 
 static void fill_biases(const struct pw_config *cfg, struct pw_pe_tables *t, struct pw_formula_inputs *in)
@@ -185,14 +201,15 @@ static void fill_turn(float *cosine, float *sine, int P, int pairs, struct pw_fo
     bool gains = pw_expr_has(in->x, PW_STAGE_GAIN), angles = pw_expr_has(in->x, PW_STAGE_ANGLE);
     struct column gain_of, angle_of;
     for (at.part = 0; at.part < pairs; at.part++) { /* most formulas have a costly factor of the pair alone */
+        at.query = 0;
         if (gains)
-            column_begin(&gain_of, in, PW_STAGE_GAIN, at);
+            column_begin(&gain_of, in, PW_STAGE_GAIN, &at, BY_PLACE);
         if (angles)
-            column_begin(&angle_of, in, PW_STAGE_ANGLE, at);
-        for (int q = 0; q < P; q++) {
-            size_t to = (size_t)q * (size_t)pairs + (size_t)at.part;
-            double gain = gains ? column_value(&gain_of, q) : 1;
-            double angle = angles ? column_value(&angle_of, q) : 0;
+            column_begin(&angle_of, in, PW_STAGE_ANGLE, &at, BY_PLACE);
+        for (; at.query < P; at.query++) {
+            size_t to = (size_t)at.query * (size_t)pairs + (size_t)at.part;
+            double gain = gains ? column_value(&gain_of, &at) : 1;
+            double angle = angles ? column_value(&angle_of, &at) : 0;
             cosine[to] = (float)(gain * pw_cos(angle));
             sine[to] = (float)(gain * pw_sin(angle));
         }
@@ -239,9 +256,11 @@ static void fill_added(const struct pw_config *cfg, struct pw_pe_tables *t, stru
     struct pw_formula_at at = {0};
     struct column rows;
     for (at.part = 0; at.part < cfg->width; at.part++) {
-        column_begin(&rows, in, PW_STAGE_EMBED, at);
-        for (int q = 0; q < t->P; q++)
-            t->add[0][(size_t)q * (size_t)cfg->width + (size_t)at.part] = (float)column_value(&rows, q);
+        at.query = 0;
+        column_begin(&rows, in, PW_STAGE_EMBED, &at, BY_PLACE);
+        for (; at.query < t->P; at.query++)
+            t->add[0][(size_t)at.query * (size_t)cfg->width + (size_t)at.part] =
+                (float)column_value(&rows, &at);
     }
 }
 
@@ -252,10 +271,13 @@ static void fill_gains(const struct pw_config *cfg, struct pw_pe_tables *t, stru
     size_t rows = (size_t)(t->first != NULL ? t->rows : t->P), P = (size_t)t->P;
     float *to = t->gain, *row = pw_alloc(P, sizeof *row);
     struct pw_formula_at at = {0};
+    struct column scale;
     for (at.layer = 0; at.layer < layers; at.layer++)
         for (at.head = 0; at.head < heads; at.head++, to += rows) {
-            for (at.query = 0; at.query < t->P; at.query++)
-                row[at.query] = (float)pw_formula_value(in, PW_STAGE_SCALE, &at);
+            at.query = 0;
+            column_begin(&scale, in, PW_STAGE_SCALE, &at, BY_PLACE);
+            for (; at.query < t->P; at.query++)
+                row[at.query] = (float)column_value(&scale, &at);
             if (t->first == NULL)
                 memcpy(to, row, P * sizeof *to);
             for (size_t l = 1; l <= P && t->first != NULL; l++)

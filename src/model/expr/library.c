@@ -77,23 +77,41 @@ static bool name_of(const char *file, char out[PW_PE_NAME])
     return pw_library_may_name(name) && !pw_library_is_taken(name);
 }
 
-/* Appends the path of a file. Returns the number of its folder; -1: there is none. */
+/* Appends the path of the file in a folder whose name is `name` in other letters, as Kerple.pe for kerple. */
+static bool find_alike(const char *name, const char *folder, struct pw_str *path)
+{
+    struct pw_folder list = {0};
+    char have[PW_PE_NAME];
+    bool found = false;
+    pw_folder_list(&list, folder, ENDING, NULL); /* on failure there are no files */
+    for (int i = 0; i < list.n && !found; i++) {
+        found = name_of(list.names[i], have) && pw_text_same(have, name);
+        if (found)
+            pw_str_add(path, "%s/%s", folder, list.names[i]);
+    }
+    pw_folder_free(&list);
+    return found;
+}
+
+/* Appends the path of a file. Returns the number of its folder; -1: there is none. Lists a folder only if it
+ * has no file of the very name. */
 static int find_file(const char *name, struct pw_str *path)
 {
-    for (int k = 0; k < 2; k++) {
-        struct pw_folder list = {0};
-        struct pw_str folder = {0};
-        char have[PW_PE_NAME];
-        bool found = false;
-        if (folder_of(k, &folder))
-            pw_folder_list(&list, folder.s, ENDING, NULL); /* on failure there are no files */
-        for (int i = 0; i < list.n && !found; i++)
-            if (name_of(list.names[i], have) && pw_text_same(have, name)) {
-                pw_str_add(path, "%s/%s", folder.s, list.names[i]);
-                found = true;
-            }
-        pw_folder_free(&list);
+    char small[PW_PE_NAME];
+    bool found = false, callable = pw_library_may_name(name) && !pw_library_is_taken(name);
+    lower(small, name);
+    for (int k = 0; k < 2 && callable; k++) {
+        struct pw_str folder = {0}, file = {0};
+        if (folder_of(k, &folder)) {
+            pw_str_add(&file, "%s/%s" ENDING, folder.s, small);
+            found = access(file.s, F_OK) == 0;
+            if (found)
+                pw_str_add(path, "%s", file.s);
+            else
+                found = find_alike(name, folder.s, path);
+        }
         pw_str_fini(&folder);
+        pw_str_fini(&file);
         if (found)
             return k;
     }

@@ -12,8 +12,8 @@
 #include "model/expr/formula.h"
 
 #define NEAR 1e-3
-/* Positions of the two samples; a row of an embedding has many entries, so fewer do. */
-enum { FIRST = 128, LATER = 64, FIRST_ROWS = 16, LATER_ROWS = 16 };
+/* Positions of the two samples. A row of an embedding has many entries, so few rows do. */
+enum { FIRST = 128, LATER = 64, FIRST_ROWS = 4, LATER_ROWS = 8 };
 
 /* ---- fixed tables */
 
@@ -29,12 +29,15 @@ static int pairs_of(const struct pw_pe_use_opts *use, const struct pw_config *cf
     return use->pe->uses & PW_PE_ROTATION ? use->pe->pairs(use->o.bytes, cfg) : 0;
 }
 
+/* P positions; 0: none. */
 static struct sample sample_of(const struct pw_pe_use_opts *use, const struct pw_config *cfg, int P,
                                double step)
 {
     const struct pw_pe *pe = use->pe;
     size_t rows = (size_t)P, pairs = rows * (size_t)pairs_of(use, cfg);
     struct sample s = {.t = {.P = P, .rows = P, .step = step}, .causal = cfg->causal};
+    if (P == 0)
+        return s;
     s.n[0] = pe->uses & PW_PE_ADDED ? rows * cfg->width : 0;
     s.n[1] = s.n[2] = pairs;
     s.n[3] = pe->uses & PW_PE_BIAS ? (2 * rows - 1) * cfg->heads : 0;
@@ -71,8 +74,9 @@ static void compare(struct comparison *c, const struct sample *a, const struct s
             double x = (double)a->part[k][i], y = (double)b->part[k][i];
             c->ab += x * y;
             c->bb += y * y;
-            c->largest = fmax(c->largest, fabs(x));
-            c->error = fmax(c->error, fabs(x - c->factor * y));
+            double difference = fabs(x - c->factor * y);
+            c->largest = fabs(x) > c->largest ? fabs(x) : c->largest;
+            c->error = difference > c->error ? difference : c->error;
             c->same_bits = c->same_bits && memcmp(&a->part[k][i], &b->part[k][i], sizeof(float)) == 0;
         }
 }
@@ -137,6 +141,7 @@ static bool same_entries(const struct pw_pe_use_opts *use, const struct pw_pe_us
     double *regs = pw_alloc((size_t)pw_expr_n_nodes(f->x), sizeof *regs);
     const double *param[1] = {values};
     struct pw_formula_inputs in = pw_formula_inputs_of(f->x, NULL, cfg, 0, 1);
+    const uint64_t place = UINT64_C(1) << PW_VAR_DISTANCE | UINT64_C(1) << PW_VAR_HEAD;
     bool same = true;
     for (int e = 0; e < size; e++) {
         values[e] = e; /* the value is the number of the entry */
@@ -144,11 +149,13 @@ static bool same_entries(const struct pw_pe_use_opts *use, const struct pw_pe_us
     }
     for (int r = 0; r < rows; r++)
         its[r] = -1;
+    int heads = pw_expr_reads(f->x, PW_STAGE_BIAS, PW_VAR_HEAD) ? cfg->heads : 1;
+    pw_expr_eval(f->x, PW_STAGE_BIAS, in.vars, param, regs);
     for (int d = cfg->causal ? 0 : 1 - P; same && d < P; d++)
-        for (int h = 0; same && h < (d < FIRST ? cfg->heads : 1); h++) {
+        for (int h = 0; same && h < (d < FIRST ? heads : 1); h++) {
             in.vars[PW_VAR_HEAD] = h;
             in.vars[PW_VAR_DISTANCE] = d;
-            int e = (int)pw_expr_eval(f->x, PW_STAGE_BIAS, in.vars, param, regs);
+            int e = (int)pw_expr_eval_changed(f->x, PW_STAGE_BIAS, in.vars, param, regs, place);
             int r = b->pe->index(b->o.bytes, cfg, d);
             same = (mine[e] < 0 || mine[e] == r) && (its[r] < 0 || its[r] == e);
             mine[e] = r;
@@ -228,13 +235,14 @@ struct pw_formula_twin pw_formula_nearest(const struct pw_pe_use_opts *use, cons
     struct sample s[2] = {{.n = {0}}, {.n = {0}}};
     if (fixed && f->pe.uses != 0) {
         s[0] = sample_of(use, cfg, cfg->context < first ? cfg->context : first, 1);
-        s[1] = sample_of(use, cfg, cfg->context < later ? cfg->context : later, step);
+        s[1] = sample_of(use, cfg, cfg->context <= first ? 0 : later, step);
     }
     for (int k = 0; pw_pes[k] != NULL; k++) {
         struct pw_pe_use_opts b;
         if (use->pe->ids != NULL) /* equal tables are read at other positions */
             break;
-        if (pw_pe_parse(&b, pw_pes[k]->name, cfg, NULL) != PW_OK || !same_shape(use, &b, cfg))
+        if (((f->pe.uses ^ pw_pes[k]->uses) & ~(unsigned)PW_PE_GAIN) != 0 ||
+            pw_pe_parse(&b, pw_pes[k]->name, cfg, NULL) != PW_OK || !same_shape(use, &b, cfg))
             continue;
         if (fixed && !pw_pe_learns(b.pe) && f->pe.uses != 0)
             try_fixed(&best, s, &b, cfg, step);
