@@ -163,6 +163,26 @@ static void test_options(void **state)
     bench_close(&b);
 }
 
+/* A file is found by its name in any letters; the one of the very name comes first. A path is no name. */
+static void test_letters(void **state)
+{
+    struct bench b;
+    (void)state;
+    write_text("Alike.pe", "bias = -2 * d\n");
+    bench_open(&b, 1, false);
+    bench_must(&b, SMALL "pe alike");
+    expect_pe(&b, 1, "alike");
+    assert_non_null(strstr(b.s->arms[0].info.pe, "-2"));
+    write_text("alike.pe", "bias = -3 * d\n");
+    bench_must(&b, "pe none; pe ALIKE");
+    assert_non_null(strstr(b.s->arms[0].info.pe, "-3"));
+    bench_run(&b, "pe ../alike");
+    assert_non_null(strstr(b.error, "../alike"));
+    bench_close(&b);
+    remove_file("Alike.pe");
+    remove_file("alike.pe");
+}
+
 static void test_refused(void **state)
 {
     static const struct {
@@ -390,7 +410,7 @@ int main(void)
         cmocka_unit_test(test_options),       cmocka_unit_test(test_refused),
         cmocka_unit_test(test_hostile),       cmocka_unit_test(test_order),
         cmocka_unit_test(test_save),          cmocka_unit_test(test_save_recorded),
-        cmocka_unit_test(test_without_files),
+        cmocka_unit_test(test_without_files), cmocka_unit_test(test_letters),
     };
     return cmocka_run_group_tests_name("library", tests, set_up, tear_down);
 }
