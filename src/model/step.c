@@ -133,9 +133,15 @@ static void train_slots(struct job *job)
     pw_turns_fini(&job->turns);
 }
 
-/* Scored rows whose logits an evaluation holds at a time: 100 MB with 50,000 tokens. A device has them all,
- * so that its graphs have few nodes. */
-enum { SCORED_AT_ONCE = 512 };
+/* Logits that a worker of an evaluation holds at a time, in whole rows: 16 MB. Fewer rows would read the
+ * head's weights more often than the products take. A device has all, so that its graphs have few nodes. */
+enum { LOGITS_AT_ONCE = 1 << 22, FEWEST_ROWS = 16, MOST_ROWS = 512 };
+
+static int rows_at_once(const struct pw_config *cfg)
+{
+    int rows = LOGITS_AT_ONCE / cfg->vocab;
+    return rows < FEWEST_ROWS ? FEWEST_ROWS : rows > MOST_ROWS ? MOST_ROWS : rows;
+}
 
 static void eval_chunk(struct pw_ctx *c, int i, int worker, void *arg)
 {
@@ -185,8 +191,8 @@ static enum pw_code begin_pass(struct pw_model *m, const struct pw_batch *b, int
 
     plan->pads = m->ops->pads;
     code = pw_plan_make(m, plan, b, slots, key, err);
-    if (slots == 0 && m->ops->host && plan->max_scored > SCORED_AT_ONCE)
-        plan->max_scored = SCORED_AT_ONCE;
+    if (slots == 0 && m->ops->host && plan->max_scored > rows_at_once(&m->cfg))
+        plan->max_scored = rows_at_once(&m->cfg);
     if (code == PW_OK) /* a learned table can lack rows for the padding */
         code =
             pw_tables_fit(m, m->pe.pe->uses & PW_PE_DENSE ? plan->sizes.positions : plan->max_pos + 1, err);

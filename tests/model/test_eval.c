@@ -121,11 +121,9 @@ static void test_prefix(void **state)
 }
 
 /* The losses of a sequence must have the same bits alone, among other sequences, and if other rows are scored
- * or not. */
-static void check_batch_mates(struct toy *toy, const char *pe)
+ * or not. Destroys the model and the batch. */
+static void check_batch_mates(struct pw_model *m, struct pw_batch *b)
 {
-    struct pw_model *m = trained(toy, OPTIONS, pe);
-    struct pw_batch *b = toy_batch(5, 40, 1, 16, V);
     float *together = malloc(b->n_scored * sizeof *together), alone;
     int *best = malloc(b->n_scored * sizeof *best), one_best, k = 0;
     struct pw_err err = {0};
@@ -159,7 +157,16 @@ static void test_batch_mates(void **state)
     static const char *const pes[] = {"t5", "dpe", "ldpe", "2dspe", "aspe", "shaw"};
 
     for (int e = 0; e < 6; e++)
-        check_batch_mates(*state, pes[e]);
+        check_batch_mates(trained(*state, OPTIONS, pes[e]), toy_batch(5, 40, 1, 16, V));
+}
+
+/* With many tokens an evaluation holds the logits of a few rows at a time. */
+static void test_large_vocabulary(void **state)
+{
+    enum { MANY = 300000 };
+
+    check_batch_mates(toy_model(*state, "layers=1 width=4 heads=1 context=64", "t5", MANY, 1),
+                      toy_batch(5, 3, 50, 64, MANY));
 }
 
 /* scale * q.a of query i and key j, in head lh of all layers' heads. */
@@ -379,9 +386,10 @@ static void test_context(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_greedy),        cmocka_unit_test(test_prefix),
-        cmocka_unit_test(test_batch_mates),   cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_stream_begins), cmocka_unit_test(test_context),
+        cmocka_unit_test(test_greedy),           cmocka_unit_test(test_prefix),
+        cmocka_unit_test(test_batch_mates),      cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_stream_begins),    cmocka_unit_test(test_context),
+        cmocka_unit_test(test_large_vocabulary),
     };
 
     return cmocka_run_group_tests(tests, toy_setup, toy_teardown);
