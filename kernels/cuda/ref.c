@@ -72,9 +72,9 @@ void *pw_cuda_turned(struct pw_ctx *c, size_t bytes, const float **qkv, const st
     return room;
 }
 
-/* The probabilities, sequence by sequence [H,T,T]; then the derivatives of the function of scores, and the
- * scores before it if it learns; the shares of a scan; the gates and the places of contextual positions; or
- * the votes [T,T] of each sequence. */
+/* The probabilities, sequence by sequence [H,T,T]; then the derivatives of the function of scores, the shares
+ * of a scan, the gates and the places of contextual positions, or the votes [T,T] of each sequence. A
+ * function of scores that learns has the scores that it reads behind its derivatives. */
 size_t pw_cuda_ref_attn_save_floats(const struct pw_attn *a, const int *start, int n_seqs)
 {
     size_t n = 0, votes = 0;
