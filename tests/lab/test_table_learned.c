@@ -83,7 +83,7 @@ static void scores_are_listed(void **state)
     (void)state;
     bench_open(&b, 1, false);
     bench_must(&b, "task " TASK "; " MODEL "pe expr 'grow = learn(0) per head, layer; cap = 2 * exp(grow); "
-                                           "score = cap * tanh(s / cap)'; train 10; "
+                   "score = cap * tanh(s / cap)'; train 10; "
                    "table");
     const struct pw_ev_table *t = pw_table_of(b.s, 1);
     assert_int_equal(t->n_params, 1);

@@ -304,9 +304,11 @@ static void test_score(void **state)
         char learned[300], fixed[300];
         snprintf(learned, sizeof learned,
                  "expr 'cap = learn(3) per head, layer; T = learn(0.5, 4); w = learn(0.25) per layer; "
+                 "angle = i / (p + 1); "
                  "score = cap * tanh(s / cap) * T[h] * 2 - w * d + w * 0.5 * i'%s",
                  tuned[k]);
-        snprintf(fixed, sizeof fixed, "expr 'score = 3 * tanh(s / 3) - 0.25 * d + 0.125 * i'%s", tuned[k]);
+        snprintf(fixed, sizeof fixed,
+                 "expr 'angle = i / (p + 1); score = 3 * tanh(s / 3) - 0.25 * d + 0.125 * i'%s", tuned[k]);
         struct pw_model *a = toy_model(toy, "heads=4 width=32 layers=2 context=64", learned, 12, 3);
         struct pw_model *b = toy_model(toy, "heads=4 width=32 layers=2 context=64", fixed, 12, 3);
         struct pw_batch *batch = toy_batch(1, 6, 5, 40, 12);
