@@ -5,8 +5,7 @@
  * The function is a short program in double precision. Node k reads nodes below k only; the last one is the
  * result. One derivative is computed beside each value, for the backward pass: with respect to s, or to one
  * of the learned numbers that the program reads. A score of -inf, with which a bias hides a key, stays as it
- * is.
- */
+ * is. */
 #ifndef PW_SCORE_H
 #define PW_SCORE_H
 #include "kernels/expr_maths.h"
