@@ -42,7 +42,7 @@
 extern "C" {
 #endif
 
-#define PW_BACKEND_ABI 31
+#define PW_BACKEND_ABI 32
 /* Increases when the same commands give different bits than before. A session records it. */
 #define PW_BITS 1
 
@@ -266,7 +266,7 @@ struct pw_backend_ops {
     void (*attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,
                           const float *qkv, const struct pw_attn *a, const int *pos, const struct pw_seqs *s);
     /* Number of floats of `save` for sequences with these starts. Only heads and scan.kind of a are read;
-     * score, terms, mix, made and walk are tested for NULL. */
+     * score, learned, terms, mix, made and walk are tested for NULL. */
     size_t (*attn_save_floats)(const struct pw_attn *a, const int *start, int n_seqs);
     /* Incremental attention with a key-value cache: like attention_fwd for R rows that continue one sequence
      * of T. z [R,HD] has the bits of the last R rows of attention_fwd over all T+R. Appends the rows'
@@ -286,9 +286,9 @@ struct pw_backend_ops {
     /* Backward pass of attention_fwd; z is its output. SETS dqkv [R,3HD] and d_terms [R,H]. Adds to d_bias
      * (shape of the bias) and d_keys [pw_key_rows,D]. d_bias, d_keys and d_terms are NULL if absent.
      *
-     * dP = chain over D; row sum of P*dP by lanes; dS = P*(dP - sum), times the derivative of a->score. dq:
-     * chain over keys; dk and dv: chains over queries; then dq and dk are multiplied by scale. d_bias: chain
-     * over sequences, then queries ascending, then keys.
+     * dP = chain over D; row sum of P*dP by lanes; dS = P*(dP - sum), times the derivative of a->score with
+     * respect to the score. dq: chain over keys; dk and dv: chains over queries; then dq and dk are
+     * multiplied by scale. d_bias: chain over sequences, then queries ascending, then keys.
      *
      * With relative keys, g[r] of a query is the sum of dS over its keys of row r, by lanes over key index.
      * The chain of dq continues over g[r] and row r, r ascending. d_keys[r] is a chain over sequences, then
@@ -301,6 +301,10 @@ struct pw_backend_ops {
      * Of a mix, e of a query and a distance is the sum of dS over the keys at that distance, ascending from
      * +0. d_weights: a chain over distances, descending, of e and the bank; then times the gain. d_bank: a
      * chain over sequences, then heads, then queries, of the weight, times the gain, and e.
+     *
+     * d_learned[h][k]: a chain over sequences, then queries, of the sum of dS, before it is multiplied by the
+     * derivative of a->score, times the derivative of a->score with respect to number k: by lanes over key
+     * index.
      *
      * Slopes: d_slopes[i][h] of a query is the sum of dS times the difference of ids by lanes over key index,
      * and d_slopes[j][H + h] of a key the chain of the same over queries.

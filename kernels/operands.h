@@ -229,6 +229,11 @@ struct pw_attn {
     const struct pw_turn *turn;
     /* Function of each finished score, in the backend's memory (kernels/score.h); NULL: the score itself. */
     const struct pw_score *score;
+    /* Learned numbers that this function reads, [H,n_learned], n_learned up to PW_SCORE_MOST_LEARNED; NULL:
+     * it reads none. attention_bwd adds to d_learned, of the same shape; other operations ignore it. */
+    const float *learned;
+    float *d_learned;
+    int n_learned;
     /* Terms of rows, or NULL: terms[row of query][h] - terms[row of key][h] is added to the score. [R,H] for
      * the rows of qkv; of attention_cached [T+R,H] for all rows of the sequence. Always NULL with a function
      * of scores. */

@@ -61,7 +61,8 @@ size_t PW_OP(attn_save_floats)(const struct pw_attn *a, const int *start, int n_
     size_t votes = 0;
     for (int n = 0; n < n_seqs; n++)
         votes += pw_attn_votes_floats(a, start[n + 1] - start[n]);
-    return (pw_attn_saves_two(a) ? 2 : 1) * pw_attn_maps_floats(a->heads, start, n_seqs) + votes;
+    size_t maps = 1 + pw_attn_saves_two(a) + pw_attn_saves_scores(a);
+    return maps * pw_attn_maps_floats(a->heads, start, n_seqs) + votes;
 }
 
 /* The forward pass of one sequence. */
@@ -215,6 +216,7 @@ void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct 
     float *rows_of_qk = f.rooms + rooms + scoring;
     f.shared = f.rooms + rooms;
     PW_OP(scoring_init)(&f.x, a, Tmax, f.shared);
+    f.x.third = pw_attn_saves_scores(a) ? pw_attn_maps_floats(a->heads, s->start, s->n) : 0;
     if (save != NULL && a->scan.kind == PW_SCAN_SELECT)
         f.votes = save + pw_attn_maps_floats(a->heads, s->start, s->n);
     for (f.n = 0; f.n < s->n; f.n++) {

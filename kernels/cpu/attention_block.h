@@ -108,7 +108,19 @@ static inline bool pw_attn_saves_two(const struct pw_attn *a)
     return a->score != NULL || a->scan.kind == PW_SCAN_STICK || a->scan.kind == PW_SCAN_CONTEXT;
 }
 
-/* Floats of the probabilities, or of the second map. */
+/* Does it also save the scores that a function of scores reads, as a third map? */
+static inline bool pw_attn_saves_scores(const struct pw_attn *a)
+{
+    return a->score != NULL && a->learned != NULL;
+}
+
+/* Return the learned numbers of head h, which a function of scores reads; NULL: there are none. */
+static inline const float *pw_attn_learned(const struct pw_attn *a, int h)
+{
+    return a->learned != NULL ? a->learned + (size_t)h * (size_t)a->n_learned : NULL;
+}
+
+/* Floats of the probabilities, or of the second or third map. */
 static inline size_t pw_attn_maps_floats(int H, const int *start, int n_seqs)
 {
     size_t sum = 0;

@@ -2,8 +2,10 @@
 #include "kernels/cpu/attention_block.h"
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/mix.h"
+#include "kernels/score.h"
 
 #include <assert.h>
+#include <math.h>
 
 /* Turn ds, which holds dP of queries i .. i+m-1 on cols keys, into dS = P * (dP - sum of P*dP); p holds P. */
 static void softmax_block_bwd(const struct pw_head *hd, float *ds, const float *p, int i, int m, int cols)
@@ -40,6 +42,25 @@ static void slope_block(const struct pw_head *hd, float *ds, const float *slope,
         }
 }
 
+/* Add to the gradients of the learned numbers of the function of scores, from ds of m queries before
+ * slope_block. scores: those that the function reads. */
+static __attribute__((noinline)) void learned_block(const struct pw_head *hd, const float *ds,
+                                                    const float *scores, int i, int m)
+{
+    const struct pw_attn *a = hd->a;
+    float *d = a->d_learned + (size_t)hd->h * (size_t)a->n_learned;
+    for (int r = 0; r < m; r++, ds += hd->Tp, scores += hd->Tp)
+        for (int k = 0; k < a->n_learned; k++) {
+            float lanes[16] = {0}, by;
+            for (int j = 0, own = pw_keys_before(hd, i + r + 1); j < own; j++) {
+                struct pw_score_pair pair = {hd->pos[i + r], hd->pos[j], hd->h, pw_attn_learned(a, hd->h)};
+                pw_score_along(a->score, pair, scores[j], k, &by);
+                lanes[j % 16] = fmaf(ds[j], by, lanes[j % 16]);
+            }
+            d[k] += v_tree(v_load(lanes));
+        }
+}
+
 static void scale_rows(float *y, size_t stride, int R, int n, float scale)
 {
     for (int r = 0; r < R; r++, y += stride)
@@ -56,6 +77,7 @@ struct bwd {
     const struct pw_seqs *s;
     const float *save, *slope; /* of the sequence */
     const float *votes;        /* of the sequence, with selection */
+    size_t third;              /* floats from the second saved map to the third */
     float *vt, *q, *k, *g, *ds, *masked, *bias;
     float *sums;  /* [T,Tp] sums of dS over the heads; with selection */
     float *steps; /* scratch of a walk */
@@ -79,6 +101,8 @@ static void score_grad(struct bwd *f, const struct pw_head *hd, const float *sav
         PW_OP(stick_block_bwd)(hd, d, save, by, i, m, cols);
     else
         softmax_block_bwd(hd, d, save, i, m, cols);
+    if (a->d_learned != NULL)
+        learned_block(hd, d, by + f->third, i, m);
     if (a->score != NULL)
         slope_block(hd, d, by, i, m, cols);
     if (a->scan.kind == PW_SCAN_CONTEXT)
@@ -217,7 +241,9 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
     assert((d_bias == NULL || a->bias != NULL) &&
            (d_keys == NULL || a->keys != NULL || a->scan.rows != NULL));
     assert(d_terms == NULL || (a->terms != NULL && a->score == NULL));
-    f.slope = save + pw_attn_maps_floats(a->heads, s->start, s->n);
+    assert(a->d_learned == NULL || (a->score != NULL && a->learned != NULL));
+    f.third = pw_attn_maps_floats(a->heads, s->start, s->n);
+    f.slope = save + f.third;
     f.votes = f.slope;
     (void)z; /* not needed: with the probabilities at hand, P*dP is summed directly */
     for (int n = 0; n < s->n; n++) {

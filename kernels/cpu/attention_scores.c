@@ -5,6 +5,7 @@
 #include "kernels/score.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- scratch: relative keys, contextual positions, selection, then the mix */
 
@@ -80,13 +81,16 @@ V_INLINE v16 add_slopes(const struct pw_head *hd, v16 s, int i, int j)
     return v_add(s, v_mul(v_sub(v_load(hd->place + j), v_set(hd->place[i])), both));
 }
 
-/* Apply the function of scores to the keys of query i. slope [Tp] (NULL: not wanted) receives derivatives. */
+/* Apply the function of scores to the keys of query i. slope [Tp] (NULL: not wanted) receives derivatives,
+ * and `third` floats later, if third is not 0, the scores before the function. */
 static __attribute__((noinline)) float apply_function(const struct pw_head *hd, float *row, float *slope,
-                                                      int i, int keys)
+                                                      size_t third, int i, int keys)
 {
     float most = -INFINITY, by;
+    if (slope != NULL && third > 0)
+        memcpy(slope + third, row, (size_t)keys * sizeof *row);
     for (int j = 0; j < keys; j++) {
-        struct pw_score_pair pair = {hd->pos[i], hd->pos[j], hd->h};
+        struct pw_score_pair pair = {hd->pos[i], hd->pos[j], hd->h, pw_attn_learned(hd->a, hd->h)};
         row[j] = pw_score_value(hd->a->score, pair, row[j], &by);
         most = row[j] > most ? row[j] : most;
         if (slope != NULL)
@@ -96,15 +100,15 @@ static __attribute__((noinline)) float apply_function(const struct pw_head *hd, 
 }
 
 /* Turn s, which holds q.k of queries i .. i+m-1 on cols keys with rows Tp apart, into scores; -inf for hidden
- * keys. slope: rows of derivatives of the function of scores, laid out as s; or NULL. mixed: rows of mixed
- * bias, likewise. max receives the largest score of each row. Each pass here and below runs over all rows,
- * without branches on the mask. The steps within a row depend on each other, and the length of a causal row
- * is hard to predict. */
-static void finish_block(const struct pw_head *hd, float *s, float *slope, const float *mixed, float *max,
-                         int i, int m, int cols)
+ * keys. slope: rows of derivatives of the function of scores, laid out as s; or NULL. max receives the
+ * largest score of each row. Each pass here and below runs over all rows, without branches on the mask. The
+ * steps within a row depend on each other, and the length of a causal row is hard to predict. */
+static void finish_block(const struct pw_scoring *x, const struct pw_head *hd, float *s, float *slope,
+                         float *max, int i, int m, int cols)
 {
     size_t Tp = (size_t)hd->Tp;
     v16 scale = v_set(hd->a->scale);
+    const float *mixed = x->mixing.rows;
     for (int r = 0; r < m; r++) {
         int own = pw_keys_before(hd, i + r + 1);
         const float *bias = PW_OP(head_bias_row)(hd, i + r, own);
@@ -112,8 +116,8 @@ static void finish_block(const struct pw_head *hd, float *s, float *slope, const
         v16 most = v_set(-INFINITY), term = hd->terms != NULL ? v_set(hd->terms[i + r]) : v_zero();
         for (int j = 0; j < cols; j += 16) {
             const float *b = bias != NULL ? bias + j : NULL, *t = hd->terms != NULL ? hd->terms + j : NULL;
-            const float *x = mixed != NULL ? mixed + (size_t)r * Tp + j : NULL;
-            v16 v = finish_score(v_load(row + j), scale, b, t, term, x, pw_attn_seen_lanes(own - j));
+            const float *w = mixed != NULL ? mixed + (size_t)r * Tp + j : NULL;
+            v16 v = finish_score(v_load(row + j), scale, b, t, term, w, pw_attn_seen_lanes(own - j));
             if (hd->slopes != NULL)
                 v = add_slopes(hd, v, i + r, j);
             most = v_max(v, most);
@@ -121,7 +125,8 @@ static void finish_block(const struct pw_head *hd, float *s, float *slope, const
         }
         max[r] = v_largest(most);
         if (hd->a->score != NULL)
-            max[r] = apply_function(hd, row, slope != NULL ? slope + (size_t)r * Tp : NULL, i + r, own);
+            max[r] =
+                apply_function(hd, row, slope != NULL ? slope + (size_t)r * Tp : NULL, x->third, i + r, own);
     }
 }
 
@@ -138,7 +143,7 @@ void PW_OP(score_block)(const struct pw_scoring *x, const struct pw_head *hd, fl
         PW_OP(relative_add)(&x->relative, hd, s, q, i, m);
     if (a->mix != NULL)
         PW_OP(mix_rows)(&x->mixing, hd, hd->base + row, i, m, cols);
-    finish_block(hd, s, second, x->mixing.rows, max, i, m, cols);
+    finish_block(x, hd, s, second, max, i, m, cols);
     if (a->scan.kind == PW_SCAN_CONTEXT)
         PW_OP(context_add)(&x->context, hd, s, second, max, q, i, m, cols);
     if (a->scan.kind == PW_SCAN_SELECT)

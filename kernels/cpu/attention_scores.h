@@ -10,6 +10,7 @@
 struct pw_scoring {
     const float *keys; /* [E,ld] keys of the head, transposed, or with a walk [T,ld]; set by the caller */
     size_t ld;
+    size_t third;                /* floats from the second saved map to the third; 0: there is none */
     float *walk;                 /* room of a walk */
     struct pw_relative relative; /* these four: cleared if attention has no such part */
     struct pw_mixing mixing;
@@ -30,7 +31,7 @@ void PW_OP(scoring_keys)(struct pw_scoring *x, const struct pw_head *hd, float *
 /* Write the scores of queries i .. i+m-1 on cols keys to s, with rows hd->Tp apart; -inf for hidden keys.
  * row: that of query i among the rows of hd->q. max [m] receives the largest score of each query. second
  * (NULL: not wanted), laid out as s, receives the derivatives of a function of scores, or the gates of a
- * scan. */
+ * scan; and the third map, behind it, the scores that the function reads. */
 void PW_OP(score_block)(const struct pw_scoring *x, const struct pw_head *hd, float *s, float *second,
                         float *max, int row, int i, int m, int cols);
 

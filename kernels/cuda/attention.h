@@ -25,10 +25,12 @@ struct pw_attend {
     const float *dots;            /* mode fast, [R,H,key_rows]: products of q with all relative keys */
     struct pw_mask mask;          /* dropout of the probabilities; key NULL: none */
     const struct pw_score *score; /* the function of scores; NULL: none */
-    const float *terms;           /* [R,H] terms of rows; NULL: none */
-    const float *slopes;          /* [R,2H] slopes of rows; NULL: none */
-    struct pw_mix mix;            /* weights NULL: none */
-    const float *gain;            /* of the mix: as in struct pw_turn, with gain_head; NULL: none */
+    const float *learned;         /* [H,n_learned] learned numbers that it reads; NULL: none */
+    int n_learned;
+    const float *terms;  /* [R,H] terms of rows; NULL: none */
+    const float *slopes; /* [R,2H] slopes of rows; NULL: none */
+    struct pw_mix mix;   /* weights NULL: none */
+    const float *gain;   /* of the mix: as in struct pw_turn, with gain_head; NULL: none */
     int gain_head;
     struct pw_walk walk; /* vectors NULL: none */
     struct pw_scan scan;
@@ -80,6 +82,8 @@ static inline struct pw_attend pw_attend_of(const float *qkv, const struct pw_at
     at.keys = a->keys;
     at.mask = pw_mask_of(a->drop);
     at.score = a->score;
+    at.learned = a->learned;
+    at.n_learned = a->n_learned;
     at.terms = a->terms;
     at.slopes = a->made != NULL ? a->made->slopes : NULL;
     at.rows = (size_t)s->rows;

@@ -46,9 +46,8 @@ static __device__ __forceinline__ size_t row_of(const struct pw_attend &a, const
 }
 
 /* Writes the scores of this place's query for its keys to out, which holds the products of a walk. second
- * receives the derivatives of the
- * function of scores, or the gates and places of contextual positions, `next` floats apart; NULL: not wanted.
- */
+ * receives the derivatives of the function of scores and, if it learns, the scores that it reads; or the
+ * gates and places of contextual positions. They are `next` floats apart; NULL: not wanted. */
 static __device__ __forceinline__ void score_row(float *out, float *second, size_t next,
                                                  const struct pw_attend &a, const struct pw_place &p,
                                                  int keys)
@@ -65,6 +64,8 @@ static __device__ __forceinline__ void score_row(float *out, float *second, size
         v = pw_dev_add_terms(a, p.h, p.r, (size_t)(p.base + j), v);
         v = pw_dev_add_mix(a, p.h, p.r, p.r, (size_t)(p.base + j), v);
         v = pw_dev_add_slopes(a, p.h, p.r, (size_t)(p.base + j), v);
+        if (second != NULL && a.learned != NULL)
+            second[next + (size_t)j] = v;
         v = pw_dev_finish(a, p.h, query, key, v, &by);
         out[j] = a.lost != NULL && j < p.i ? v - a.lost[p.r * (size_t)a.longest + (size_t)j] : v;
         if (second != NULL && a.score != NULL)

@@ -76,13 +76,19 @@ __device__ __forceinline__ float pw_dev_add_slopes(const struct pw_attend &a, in
     return v + (float)pw_dev_distance(a, key, query) * both;
 }
 
+/* A pair of position ids, as a function of scores reads it. */
+__device__ __forceinline__ struct pw_score_pair pw_dev_pair(const struct pw_attend &a, int h, int query,
+                                                            int key)
+{
+    return {query, key, h, a.learned != NULL ? a.learned + (size_t)h * (size_t)a.n_learned : NULL};
+}
+
 /* The function of scores, if there is one, of head h at a finished score; *slope receives its derivative. */
 __device__ __forceinline__ float pw_dev_finish(const struct pw_attend &a, int h, int query, int key, float v,
                                                float *slope)
 {
-    struct pw_score_pair pair = {query, key, h};
     *slope = 1.0f;
-    return a.score != NULL ? pw_score_value(a.score, pair, v, slope) : v;
+    return a.score != NULL ? pw_score_value(a.score, pw_dev_pair(a, h, query, key), v, slope) : v;
 }
 
 /* Ends a sum by lanes. Each lane holds its running sum; lanes 0..15 hold the sixteen sums of the contract,

@@ -2,7 +2,8 @@
  *
  * The first kernel runs by queries for dS and dq, the second by keys for dk and dv. dS is stored in between,
  * for the gradient of the bias too. A walk makes dq and dk (walk.cu). With relative keys its sums by query
- * and row are stored as well, and with contextual positions the gradients of each query's products. */
+ * and row are stored as well, with contextual positions the gradients of each query's products, and with a
+ * function of scores that learns each query's part of the gradients of its numbers. */
 #include "kernels/cuda/attention_ref.h"
 
 static __device__ __forceinline__ const float *probs_of(const struct pw_attend &a, const struct pw_place &p,
@@ -66,11 +67,42 @@ static __device__ __forceinline__ float slope_of_key(const float *ds, const stru
     return sum;
 }
 
-/* Writes dS of this place's query to ds, without the derivative of a function of scores. prob: its
- * probabilities. */
-static __device__ __forceinline__ void ds_of_query(float *ds, const float *prob, const float *dz,
+static size_t learned_floats(const struct pw_attend &a)
+{
+    return a.learned != NULL ? a.rows * (size_t)a.heads * (size_t)a.n_learned : 0;
+}
+
+/* Writes the sums [n_learned] of ds and the derivatives of the function of scores with respect to its learned
+ * numbers, over the keys of this place's query. ds: dS without the derivative of the function; scores: those
+ * that it reads. */
+static __device__ __forceinline__ void sum_learned(float *sums, const float *ds, const float *scores,
                                                    const struct pw_attend &a, const struct pw_place &p,
-                                                   size_t next, int keys)
+                                                   int keys)
+{
+    int lane = (int)(threadIdx.x % 32), query = pw_dev_id(a, p.r);
+    for (int k = 0; k < a.n_learned; k++) {
+        float sum = 0.0f;
+        for (int first = 0; first < keys; first += 32) {
+            int j = first + lane;
+            float d = j < keys ? ds[j] : 0.0f, by = 0.0f;
+            if (j < keys)
+                pw_score_along(a.score, pw_dev_pair(a, p.h, query, pw_dev_id(a, (size_t)(p.base + j))),
+                               scores[j], k, &by);
+            sum = fmaf(d, by, sum);
+            float d16 = __shfl_xor_sync(PW_ALL_LANES, d, 16), by16 = __shfl_xor_sync(PW_ALL_LANES, by, 16);
+            if (j + 16 < keys)
+                sum = fmaf(d16, by16, sum);
+        }
+        sum = pw_dev_total(sum);
+        if (lane == 0)
+            sums[k] = sum;
+    }
+}
+
+/* Writes dS of this place's query to ds. prob: its probabilities. learned [n_learned]: see sum_learned. */
+static __device__ __forceinline__ void ds_of_query(float *ds, float *learned, const float *prob,
+                                                   const float *dz, const struct pw_attend &a,
+                                                   const struct pw_place &p, size_t next, int keys)
 {
     int lane = (int)(threadIdx.x % 32);
     size_t C = (size_t)a.heads * (size_t)a.D, column = (size_t)p.h * (size_t)a.D;
@@ -95,7 +127,11 @@ static __device__ __forceinline__ void ds_of_query(float *ds, const float *prob,
         return;
     }
     for (int j = lane; j < keys; j += 32)
-        ds[j] = prob[j] * (ds[j] - sum) * (a.score != NULL ? prob[next + (size_t)j] : 1.0f);
+        ds[j] = prob[j] * (ds[j] - sum);
+    if (a.learned != NULL)
+        sum_learned(learned, ds, prob + 2 * next, a, p, keys);
+    for (int j = lane; a.score != NULL && j < keys; j += 32)
+        ds[j] *= prob[next + (size_t)j];
 }
 
 /* Stores y [E] = scale * (the chain over keys of ds and their rows of x). */
@@ -165,8 +201,9 @@ static __device__ __forceinline__ void sum_query(float *dqk, float *d_slopes, fl
         d_slopes[p.r * 2 * (size_t)a.heads + (size_t)p.h] = slope;
 }
 
-static __global__ void bwd_queries(float *dqk, float *d_slopes, float *ds, float *by_row, const float *dz,
-                                   const float *save, struct pw_attend a, const size_t *at)
+/* learned [R,H,n_learned]: the parts of queries of the gradients of learned numbers. */
+static __global__ void bwd_queries(float *dqk, float *d_slopes, float *ds, float *by_row, float *learned,
+                                   const float *dz, const float *save, struct pw_attend a, const size_t *at)
 {
     PW_SHARED(float, weights, [PW_WARPS][32]);
     struct pw_place p;
@@ -176,7 +213,8 @@ static __global__ void bwd_queries(float *dqk, float *d_slopes, float *ds, float
     size_t next = pw_dev_next_map(a, at);
     const float *prob = probs_of(a, p, save, at) + (size_t)p.i * (size_t)p.T;
     ds += pw_dev_ds_row(a, p, p.i);
-    ds_of_query(ds, prob, dz, a, p, next, keys);
+    learned += (p.r * (size_t)a.heads + (size_t)p.h) * (size_t)a.n_learned;
+    ds_of_query(ds, learned, prob, dz, a, p, next, keys);
     if (a.scan.kind != PW_SCAN_SELECT)
         sum_query(dqk, d_slopes, ds, by_row, prob + 2 * next, next, a, p, keys, weights[threadIdx.x / 32]);
 }
@@ -204,6 +242,18 @@ static __global__ void bwd_relative(float *d_keys, const float *by_row, struct p
                 sum = fmaf(by_row[(i * heads + h) * rows + at / D] * a.scale,
                            a.qkv[i * 3 * heads * D + h * D + at % D], sum);
     d_keys[at] = sum;
+}
+
+/* d_learned [H,n_learned]: one thread per entry, which adds the parts of all queries. */
+static __global__ void bwd_learned(float *d_learned, const float *parts, struct pw_attend a)
+{
+    size_t at = pw_dev_thread(), n = (size_t)a.heads * (size_t)a.n_learned;
+    if (at >= n)
+        return;
+    float sum = d_learned[at];
+    for (size_t i = (size_t)a.start[0]; i < (size_t)a.start[a.n]; i++)
+        sum += parts[i * n + at];
+    d_learned[at] = sum;
 }
 
 /* Returns minus the sum of ds[i * stride], i = from .. to-1, added in this order from +0, in every lane. */
@@ -261,7 +311,7 @@ size_t pw_cuda_attention_ds(const struct pw_attn *a, const struct pw_seqs *seqs)
     struct pw_attend all = pw_attend_of(NULL, a, NULL, seqs);
     size_t maps = all.rows * (size_t)all.heads * (size_t)all.longest;
     return maps + pw_relative_floats(all) + pw_context_floats(all) + pw_mix_floats(all) +
-           pw_walk_floats(all) + (a->bias != NULL ? pw_bias_index_ints(all) : 0);
+           pw_walk_floats(all) + learned_floats(all) + (a->bias != NULL ? pw_bias_index_ints(all) : 0);
 }
 
 cudaError_t pw_cuda_attention_bwd_ref(cudaStream_t s, float *dqkv, float *d_bias, float *d_keys,
@@ -277,13 +327,17 @@ cudaError_t pw_cuda_attention_bwd_ref(cudaStream_t s, float *dqkv, float *d_bias
     float *by_row = ds + all.rows * (size_t)all.heads * (size_t)all.longest;
     float *mixed = by_row + pw_relative_floats(all) + pw_context_floats(all);
     float *walked = mixed + pw_mix_floats(all);
-    int *index = (int *)(walked + pw_walk_floats(all));
+    float *learned = walked + pw_walk_floats(all);
+    int *index = (int *)(learned + learned_floats(all));
     float *d_slopes = a->made != NULL ? a->made->d_slopes : NULL;
     float *dqk = all.qk != qkv ? a->made->d_wide : dqkv;
     cudaError_t e = pw_attention_maps(s, at, &all);
     if (e == cudaSuccess)
-        e = PW_LAUNCH(bwd_queries, blocks, dim3(PW_THREADS), 0, s, dqk, d_slopes, ds, by_row, dz, save, all,
-                      at);
+        e = PW_LAUNCH(bwd_queries, blocks, dim3(PW_THREADS), 0, s, dqk, d_slopes, ds, by_row, learned, dz,
+                      save, all, at);
+    if (e == cudaSuccess && a->d_learned != NULL)
+        e = PW_LAUNCH(bwd_learned, dim3(pw_blocks((size_t)(a->heads * a->n_learned), PW_THREADS)),
+                      dim3(PW_THREADS), 0, s, a->d_learned, learned, all);
     if (e == cudaSuccess && all.scan.kind == PW_SCAN_SELECT)
         e = pw_select_back(s, ds, save, all, at);
     if (e == cudaSuccess && all.scan.kind == PW_SCAN_SELECT)

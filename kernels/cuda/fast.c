@@ -168,6 +168,7 @@ void pw_cuda_fast_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, fl
         }
         pw_cuda_writes(c, d_bias);
         pw_cuda_writes(c, d_keys);
+        pw_cuda_writes(c, a->d_learned);
         pw_cuda_ref_attention_bwd(c, dqkv, d_bias, d_keys, d_terms, dz, z, qkv, save, a, pos, s);
         return;
     }

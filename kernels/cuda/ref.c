@@ -73,7 +73,8 @@ void *pw_cuda_turned(struct pw_ctx *c, size_t bytes, const float **qkv, const st
 }
 
 /* The probabilities, sequence by sequence [H,T,T]; then the derivatives of the function of scores, the shares
- * of a scan, the gates and the places of contextual positions, or the votes [T,T] of each sequence. */
+ * of a scan, the gates and the places of contextual positions, or the votes [T,T] of each sequence. A
+ * function of scores that learns has the scores that it reads behind its derivatives. */
 size_t pw_cuda_ref_attn_save_floats(const struct pw_attn *a, const int *start, int n_seqs)
 {
     size_t n = 0, votes = 0;
@@ -83,7 +84,8 @@ size_t pw_cuda_ref_attn_save_floats(const struct pw_attn *a, const int *start, i
         votes += a->scan.kind == PW_SCAN_SELECT ? T * T : 0;
     }
     bool two = a->score != NULL || a->scan.kind == PW_SCAN_STICK;
-    return a->scan.kind == PW_SCAN_CONTEXT ? 3 * n : two ? 2 * n : n + votes;
+    bool three = (a->score != NULL && a->learned != NULL) || a->scan.kind == PW_SCAN_CONTEXT;
+    return three ? 3 * n : two ? 2 * n : n + votes;
 }
 
 void pw_cuda_ref_attention_fwd(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,

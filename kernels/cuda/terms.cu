@@ -7,7 +7,7 @@
 
 static __device__ float function_at(const struct pw_score *f, float g, int h, float *slope)
 {
-    struct pw_score_pair pair = {0, 0, h};
+    struct pw_score_pair pair = {0, 0, h, NULL};
     return pw_score_value(f, pair, g, slope);
 }
 

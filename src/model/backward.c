@@ -249,6 +249,7 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l
     pw_walks_attend(m, w, l, &attn, &walk);
     struct pw_made made = {a->slopes, w->d_slopes, a->wide, w->d_wide, pw_wide_width(m)};
     attn.made = pw_makes(m) ? &made : NULL;
+    attn.d_learned = table_sums(m, to, PW_TABLE_SCORE, l);
     ops->attention_bwd(c, w->d_qkv, d_bias, d_keys, w->d_terms, w->d_z, a->z, a->qkv, a->save, &attn, pos,
                        &seqs);
     turn_back(m, c, w, l, attn.turn, pos, to, R);

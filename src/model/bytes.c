@@ -52,6 +52,8 @@ static size_t table_floats(const struct pw_model *m)
         sum += biases * P * P * m->cfg.heads;
     if (pw_table_learned(m, PW_TABLE_BANK))
         sum += (pe->by_layer & PW_PE_MIXES ? L : 1) * pw_bank_floats(m);
+    if (pw_table_learned(m, PW_TABLE_SCORE))
+        sum += (pe->by_layer & PW_PE_SCORE ? L : 1) * pw_table_floats(m, PW_TABLE_SCORE, m->tables.P);
     if (pw_pe_gains(&m->pe))
         sum += gains * rows * (size_t)(pe->head_gains ? m->cfg.heads : 1);
     return sum;
@@ -91,11 +93,14 @@ static size_t beside(const struct pw_model *m, int batch, int T)
                            .terms = pe->uses & PW_PE_TERMS ? &something : NULL,
                            .made = pe->uses & (PW_PE_SLOPES | PW_PE_WIDE) ? &made : NULL,
                            .mix = pe->uses & PW_PE_MIXES ? &mix : NULL,
+                           .learned = pw_table_learned(m, PW_TABLE_SCORE) ? &something : NULL,
                            .turn = pe->uses & PW_PE_ROTATION || pw_pe_gains(&m->pe) ? &turn : NULL,
                            .walk = pe->uses & PW_PE_WALK ? &walk : NULL,
                            .scan = {.kind = pe->scan}};
     if (pe->scan == PW_SCAN_CONTEXT)
         attn.scan.n = pe->scan_rows(m->pe.o.bytes);
+    if (attn.learned != NULL)
+        attn.n_learned = pe->numbers(m->pe.o.bytes);
     if (attn.mix != NULL) {
         mix.mixes = pe->mixes(m->pe.o.bytes);
         mix.reach = pe->reach(m->pe.o.bytes, cfg);

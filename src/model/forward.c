@@ -60,6 +60,8 @@ struct pw_attn pw_model_attn(const struct pw_model *m, int layer)
         .reach = t->reach,
         .turn = t->turn != NULL ? &t->turn[layer] : NULL,
         .score = t->score != NULL ? &t->score[layer] : NULL,
+        .learned = t->learned != NULL ? t->learned + (size_t)layer * t->learned_layer : NULL,
+        .n_learned = t->learned != NULL ? m->pe.pe->numbers(m->pe.o.bytes) : 0,
         .scan = pw_scan_of(m, layer, NULL),
     };
 }
@@ -79,12 +81,13 @@ struct pw_heads pw_model_heads(const struct pw_model *m, int layer)
 size_t pw_model_save_floats(const struct pw_model *m, const int *start, int n_seqs)
 {
     static const struct pw_score some; /* its address alone matters, like that of term */
-    static const float term;
+    static const float term;           /* also a learned number */
     static const struct pw_made made = {.slopes = &term};
     static const struct pw_mix mix;
     static const struct pw_walk walk;
     struct pw_attn a = {.heads = m->cfg.heads,
                         .score = m->pe.pe->uses & PW_PE_SCORE ? &some : NULL,
+                        .learned = pw_table_learned(m, PW_TABLE_SCORE) ? &term : NULL,
                         .terms = pw_has_terms(m) ? &term : NULL,
                         .mix = m->pe.pe->uses & PW_PE_MIXES ? &mix : NULL,
                         .made = pw_makes(m) ? &made : NULL,

@@ -29,6 +29,7 @@ size_t pw_table_floats(const struct pw_model *m, enum pw_pe_table which, int pos
         size_t N = (size_t)m->pe.pe->planes(m->pe.o.bytes, &m->cfg, &fall);
         return (size_t)m->cfg.heads * 2 * N * (size_t)m->cfg.head_width;
     }
+    case PW_TABLE_SCORE: return (size_t)m->cfg.heads * (size_t)m->pe.pe->numbers(m->pe.o.bytes);
     default: return (size_t)m->pe.pe->pairs(m->pe.o.bytes, &m->cfg) * P;
     }
 }
@@ -55,21 +56,25 @@ static float *table_of(const struct pw_model *m, enum pw_pe_table which)
     case PW_TABLE_SINE: return t->sine;
     case PW_TABLE_BANK: return t->bank;
     case PW_TABLE_PLANES: return t->planes;
+    case PW_TABLE_SCORE: return t->learned;
     default: return t->fixed[0];
     }
 }
 
-/* A bank has the distances of its own reach. */
+/* A bank has the distances of its own reach, and the numbers of a score have places. */
 static struct pw_pe_pass pass_of(const struct pw_model *m, struct pw_ctx *c, enum pw_pe_table which,
                                  int positions)
 {
-    bool bank = which == PW_TABLE_BANK;
+    const struct pw_pe *pe = m->pe.pe;
+    int P = which == PW_TABLE_BANK    ? pe->reach(m->pe.o.bytes, &m->cfg)
+            : which == PW_TABLE_SCORE ? pe->numbers(m->pe.o.bytes)
+                                      : positions;
 
     return (struct pw_pe_pass){.use = &m->pe,
                                .cfg = &m->cfg,
                                .ops = m->ops,
                                .c = c,
-                               .P = bank ? m->pe.pe->reach(m->pe.o.bytes, &m->cfg) : positions,
+                               .P = P,
                                .which = which,
                                .layers = layers_of(m, which),
                                .floats = pw_table_floats(m, which, positions),
@@ -200,7 +205,7 @@ void pw_tables_fetch(struct pw_model *m, struct pw_pe_tables *t)
 {
     pw_model_refresh(m, t->P);
     for (int k = 0; k < PW_PE_TABLES; k++)
-        if (pw_table_learned(m, (enum pw_pe_table)k) && k != PW_TABLE_BANK)
+        if (pw_table_learned(m, (enum pw_pe_table)k) && k != PW_TABLE_BANK && k != PW_TABLE_SCORE)
             fetch(m, (enum pw_pe_table)k, t);
     m->ops->sync(m->be, NULL);
 }

@@ -121,6 +121,8 @@ struct pw_tables {
     int laid;                         /* dense: positions that the bias is laid out for; otherwise P */
     float *bank;                      /* [M,reach] of a mix, if the encoding computes it; NULL */
     size_t bank_layer;                /* floats from a layer's bank to the next; 0: shared */
+    float *learned;                   /* [H,n] learned numbers of the function of scores; NULL: none */
+    size_t learned_layer;             /* floats from those of a layer to the next; 0: shared */
     const float *keys;                /* [L,key_rows,D], part of the parameters */
     int key_rows, reach;
     int *index;             /* [2P-1], bias of gathered entries only: row of pe.bias for P-1 + distance */

@@ -85,7 +85,7 @@ unsigned pw_pe_use_of(enum pw_pe_table which)
     static const unsigned uses[PW_PE_TABLES] = {
         [PW_TABLE_BIAS] = PW_PE_BIASES,   [PW_TABLE_GAIN] = PW_PE_GAIN,   [PW_TABLE_COSINE] = PW_PE_ROTATION,
         [PW_TABLE_SINE] = PW_PE_ROTATION, [PW_TABLE_ADDED] = PW_PE_ADDED, [PW_TABLE_BANK] = PW_PE_MIXES,
-        [PW_TABLE_PLANES] = PW_PE_PLANES};
+        [PW_TABLE_PLANES] = PW_PE_PLANES, [PW_TABLE_SCORE] = PW_PE_SCORE};
     return uses[which];
 }
 

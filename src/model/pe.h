@@ -65,6 +65,7 @@ enum pw_pe_table {
     PW_TABLE_ADDED,  /* [P,C] rows added to the embeddings */
     PW_TABLE_BANK,   /* [M,reach] bank of a mix, for any P; pw_pe_tables has no copy */
     PW_TABLE_PLANES, /* [H,2N,D] unit vectors of planes, for any P */
+    PW_TABLE_SCORE,  /* [H,n] learned numbers that the function of scores reads, for any P; no copy either */
     PW_PE_TABLES
 };
 
@@ -193,8 +194,8 @@ struct pw_pe {
 
     /* ROTATION whose rows depend on the length l of the sequence, with those of GAIN. Writes first
      * [context+1]: a sequence of l tokens reads rows first[l]..first[l]+l-1; first[1] is 0. Returns the
-     * number of rows. Not with computed tables but a bank, a dense bias, or scores that read positions. NULL:
-     * the row is the position. */
+     * number of rows. Not with computed tables but a bank and a score's numbers, a dense bias, or scores that
+     * read positions. NULL: the row is the position. */
     int (*rows_by_length)(const void *opts, const struct pw_config *cfg, int *first);
 
     /* Fills the fixed tables; NULL: there are none. */
@@ -204,6 +205,8 @@ struct pw_pe {
      * step. It does not fail for options that check accepts. */
     void (*score)(const void *opts, const struct pw_config *cfg, double from, double step,
                   struct pw_score *out);
+    /* SCORE in `computed`: returns n, the learned numbers of a head that this function reads. */
+    int (*numbers)(const void *opts);
 
     /* One learned parameter pe.NAME [rows, columns], shared by all layers. rows 0: no parameter. ADDED: the
      * tables one below the other, context rows each, columns = W. BIAS: columns = H; the row of distance r is

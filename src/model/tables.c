@@ -253,6 +253,12 @@ static bool send_all(struct pw_model *m, const struct pw_pe_tables *host)
         t->bank = send(m, NULL, layers_of(m, PW_PE_MIXES) * pw_bank_floats(m) * sizeof(float));
         added = added && t->bank != NULL;
     }
+    if (pw_table_learned(m, PW_TABLE_SCORE)) {
+        size_t floats = pw_table_floats(m, PW_TABLE_SCORE, host->P);
+        t->learned_layer = pe->by_layer & PW_PE_SCORE ? floats : 0;
+        t->learned = send(m, NULL, layers_of(m, PW_PE_SCORE) * floats * sizeof(float));
+        added = added && t->learned != NULL;
+    }
     if (pe->uses & PW_PE_KEYS) {
         t->keys = m->p + m->lay.pe;
         t->key_rows = host->key_rows;
@@ -334,6 +340,7 @@ void pw_tables_fini(struct pw_model *m)
     m->ops->free(m->be, m->tables.bias);
     m->ops->free(m->be, m->tables.gain);
     m->ops->free(m->be, m->tables.bank);
+    m->ops->free(m->be, m->tables.learned);
     m->ops->free(m->be, m->tables.index);
     m->ops->free(m->be, m->tables.score);
     m->ops->free(m->be, m->tables.gate);

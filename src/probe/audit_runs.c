@@ -158,12 +158,16 @@ static enum pw_code read_caps(struct pw_audit *a, const struct pw_model *m, stru
     struct pw_score *x;
     if ((use->pe->uses & PW_PE_SCORE) == 0)
         return PW_OK;
+    if (pw_pe_computes(use->pe, PW_TABLE_SCORE)) { /* the layers have no cap of a config */
+        a->other = true;
+        return PW_OK;
+    }
     x = calloc((size_t)a->layers, sizeof *x);
     if (x == NULL)
         return pw_fail(err, PW_ENOMEM, "probe audit: out of memory");
     use->pe->score(use->o.bytes, pw_model_config(m), (double)use->tune.offset, (double)use->tune.stretch, x);
     for (int l = 0; l < a->layers; l++) {
-        float slope, value = pw_score_value(&x[l], (struct pw_score_pair){0, 0, 0}, (float)CAPPED, &slope);
+        float slope, value = pw_score_value(&x[l], (struct pw_score_pair){0}, (float)CAPPED, &slope);
         a->layer[l].cap = (double)value < CAPPED / 2 ? (double)value : 0;
         a->other = a->other || (double)value >= CAPPED / 2;
     }

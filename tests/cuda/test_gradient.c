@@ -29,6 +29,10 @@ static const struct {
      "expr 'mixes = 3; P = learn(normal(0.5), 5) per mix, layer; mix = d < 9 ? P(d / 2) * (m + 1) : 0'"},
     {SMALL " causal=off bias=on",
      "expr 'mixes = 2; mix = exp(-d / 2 ** m) / (l + 1); a = learn(1) per head; bias = -a * abs(d)'"},
+    {SMALL " dropout=0.2 tied=on", "expr 'cap = learn(3) per head, layer; w = learn(0.1); score = cap * "
+                                   "tanh(s / cap) * (1 + w * i) - j * w'"},
+    {SMALL " causal=off",
+     "expr 'T = learn(normal(0.3), 3); mixes = 2; mix = 0.1 * d * m; score = s * exp(T[h])'"},
     {SMALL, "expr 'scan = stick; angle = i * 100 ** (-2 * p / D); scale = 1 + 0.1 * h'"},
     {SMALL " dropout=0.2 tied=on", "expr 'scan = context(4); a = learn(1) per head; scale = a * log(n + 2)'"},
     {SMALL " dropout=0.2", "grape gate=key omega=0.5"},

@@ -246,6 +246,7 @@ static void test_groups(void **state)
         "t5",
         "fire", /* the gradients of all but the first are compared */
         "expr 'a = learn(1) per pair; t = learn(1) per head; angle = a * i / (p + 1); scale = t'",
+        "expr 'a = learn(3) per head; t = learn(1) per layer; score = t * a * tanh(s / a)'",
         "expr 'position = sample(i, 20, 96); angle = position(i)'",
         "expr 'angle = i * (p + 1) / n'",
         "path rank=3",

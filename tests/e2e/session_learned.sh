@@ -5,7 +5,7 @@
 export XDG_STATE_HOME=$WORK/home/.local/state XDG_CONFIG_HOME=$WORK/home/.config
 mkdir -p "$XDG_STATE_HOME" "$XDG_CONFIG_HOME"
 MODEL='seed 1; model tiny layers=2 width=32'
-FORMULA='a = learn(0.3) per head; T = learn(normal(0.2), 9) per layer; bias = T(i * 0.3) * tanh(a * j) + a * T[d]; mask = d < 20'
+FORMULA='a = learn(0.3) per head; T = learn(normal(0.2), 9) per layer; bias = T(i * 0.3) * tanh(a * j) + a * T[d]; mask = d < 20; cap = learn(5) per head, layer; score = cap * tanh(s / cap)'
 
 digest_of() {
     sed -n 's/.*digest //p' | tail -n 1

@@ -47,6 +47,9 @@ FORMULAS = [
     "mask = l == 0 ? d < 2 : 1; embed = sin(i * (c + 1))",
     "score = 5 * tanh(s / 5) - 0.1 * h * (j < 2) + (l == 1 ? 0.2 * d : 0); bias = -0.1 * d",
     "score = s > 1 ? 1 : s < -1 ? -1 : s temperature=1.5 stretch=2",
+    "cap = learn(3) per head, layer; w = learn(0.1); bias = -0.1 * d; score = cap * tanh(s / cap) * (1 + w * d)",
+    "T = learn(normal(0.3), 4); U = learn(normal(0.2), 3) per head; b = learn(1) per layer; "
+    "score = s * exp(T[h]) + (j < 2 ? U(l / 2) : 0) + b * mlp(l + 1, hidden=3) * tanh(s) temperature=1.5 stretch=2",
     "scale = n > 4 ? log(n) / log(4) : 1; bias = -0.1 * d",
     "scale = 1 + 0.1 * h + 0.01 * i * (l == 1); bias = log1p(d) / log(L)",
     "a = learn(1) per head; b = learn(0.5); bias = -softplus(a) * log1p(abs(b) * d)",

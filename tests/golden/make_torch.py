@@ -71,6 +71,8 @@ CASES = {
     "wall_gelu": ("wall gate_bias=0", dict(norm="layernorm", act="gelu", bias="on", heads=4, tied="on")),
     "grape_turn": ("grape_turn base=100", {}),
     "grape_turn_both": ("grape_turn planes=1", dict(norm="layernorm", act="gelu", bias="on", heads=4, causal="off")),
+    "learned_cap": ("learned_cap start=2", {}),
+    "learned_cap_both": ("learned_cap start=0.7", dict(norm="layernorm", act="gelu", bias="on", heads=4, causal="off")),
 }
 
 FAMILIES = {
@@ -215,6 +217,8 @@ class Model:
             self.add("pe.omega", o["layers"], H)
             for name in {"key": "u", "query": "v"}.get(self.pe_options.get("gate"), "vu"):
                 self.add("pe." + name, o["layers"], H, D)
+        if self.pe == "learned_cap":
+            self.add("pe.grow", o["layers"], H)
         if self.pe == "cope":
             self.add("pe.pos_emb", o["layers"], D, int(self.pe_options["npos"]))
         if self.pe == "pope":
@@ -437,6 +441,9 @@ class Model:
                 omega = F.softplus(self.p["pe.omega"][i]) * torch.tensor(alibi_slopes(H), dtype=torch.float64)
                 slope = self.slopes(i, "v", q)[:, :, None] + self.slopes(i, "u", k)[:, None, :]
                 scores = scores - distance * omega[:, None, None] * slope
+            if self.pe == "learned_cap":  # logit soft-capping of Gemma 2, with a cap for each head and layer
+                cap = float(self.pe_options["start"]) * self.p["pe.grow"][i].exp()[:, None, None]
+                scores = cap * torch.tanh(scores / cap)
             if o["causal"] == "on":
                 scores = scores.masked_fill(torch.ones(T, T).triu(1).bool(), -math.inf)
             if self.pe == "cope":
@@ -466,7 +473,8 @@ def train(model, sequences):
     trained = {name: x for name, x in model.p.items() if x.requires_grad}
     def is_decayed(name, x):
         return x.dim() >= 2 and name not in ("pe.bias", "pe.fgate_proj.bias", "pe.omega", "pe.rel_logits_proj.proj",
-                                            "pe.bt_proj.bias", "pe.g_proj.bias", "pe.log_factor", "pe.a", "pe.b")
+                                            "pe.bt_proj.bias", "pe.g_proj.bias", "pe.log_factor", "pe.a", "pe.b",
+                                            "pe.grow")
 
     decayed = [x for name, x in trained.items() if is_decayed(name, x)]
     plain = [x for name, x in trained.items() if not is_decayed(name, x)]

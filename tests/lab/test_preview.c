@@ -117,7 +117,7 @@ static void test_curves(void **state)
     assert_string_equal(p.why, "angle: no 'h': heads share their rotation");
     assert_true(p.from == 0 && p.to == 0 && p.refused);
     assert_true(pw_preview_read(&p, "pe expr 'a = learn(1) per head; angle = a * i'", snap));
-    assert_string_equal(p.why, "angle: 'a' has a value per head: only bias and scale can read it");
+    assert_string_equal(p.why, "angle: 'a' has a value per head: only bias, scale and score can read it");
     assert_true(pw_preview_read(&p, "pe expr 'a = learn(0.5) per head; bias = -a * d'", snap));
     assert_true(fabs((double)curve_at(&p, 2, 4) - (-2)) < 1e-6);
     assert_false(pw_preview_read(&p, "pe alibi", snap));

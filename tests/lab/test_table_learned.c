@@ -75,6 +75,27 @@ static void values_are_the_models(void **state)
     bench_close(&b);
 }
 
+/* The parameters of a score are those of the model, with gradients, too. */
+static void scores_are_listed(void **state)
+{
+    struct bench b;
+    float grow[4];
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b, "task " TASK "; " MODEL "pe expr 'grow = learn(0) per head, layer; cap = 2 * exp(grow); "
+                   "score = cap * tanh(s / cap)'; train 10; "
+                   "table");
+    const struct pw_ev_table *t = pw_table_of(b.s, 1);
+    assert_int_equal(t->n_params, 1);
+    const struct pw_table_param *p = param_called(t, "grow");
+    assert_true(p->layers == 2 && p->heads == 2 && p->size == 1);
+    read_tensor(&b, "pe.grow", 4, grow);
+    assert_memory_equal(t->learned + p->part, grow, sizeof grow);
+    for (int i = 0; i < 4; i++)
+        assert_true(grow[i] != 0 && t->learned_grads[i] > 0);
+    bench_close(&b);
+}
+
 /* Planes have a factor of each frequency, and two vectors each. */
 static void planes_are_listed(void **state)
 {
@@ -156,9 +177,9 @@ static void its_course_is_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_are_the_models), cmocka_unit_test(planes_are_listed),
-        cmocka_unit_test(others_have_none),      cmocka_unit_test(what_is_large_is_left_out),
-        cmocka_unit_test(its_course_is_kept),
+        cmocka_unit_test(values_are_the_models),     cmocka_unit_test(scores_are_listed),
+        cmocka_unit_test(planes_are_listed),         cmocka_unit_test(others_have_none),
+        cmocka_unit_test(what_is_large_is_left_out), cmocka_unit_test(its_course_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

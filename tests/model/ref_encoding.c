@@ -80,6 +80,12 @@ double ref_capped(double s, int distance)
     return 2 * tanh(s / 2) + 0.1 * distance * s;
 }
 
+double ref_bent(const struct ref_view *r, double s, int l, int h, int distance)
+{
+    double top = 0.5 + exp(r->bend[l * r->cfg->heads + h]);
+    return top * tanh(s / top) * (1 + *r->tilt * distance);
+}
+
 double ref_bias(const struct ref_view *r, int layer, int h, int query, int key)
 {
     int H = r->cfg->heads, P = 1, distance = query - key;

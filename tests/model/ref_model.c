@@ -174,6 +174,8 @@ static void attention(const struct ref_view *r, double *z, const double *n, cons
                 p[j] -= (pos[i] - pos[j]) * (slope_q[i * H + h] + slope_k[j * H + h]);
                 if (r->capped)
                     p[j] = ref_capped(p[j], pos[i] - pos[j]);
+                if (r->bend != NULL)
+                    p[j] = ref_bent(r, p[j], y->number, h, pos[i] - pos[j]);
                 top = fmax(top, p[j]);
             }
             if (r->contexts != NULL)

@@ -129,6 +129,8 @@ struct ref_view ref_look(const struct ref_model *r)
     v.turn = ref_tensor(r, "pe.turn");
     v.grow = ref_tensor(r, "pe.grow");
     v.sharp = ref_tensor(r, "pe.sharp");
+    v.bend = ref_tensor(r, "pe.bend");
+    v.tilt = ref_tensor(r, "pe.tilt");
     v.capped = strstr(r->pe, "score = 2 * tanh(s / 2) + 0.1 * d * s") != NULL;
     v.base = option(r->pe, "base");
     v.amplitude = option(r->pe, "amplitude");

@@ -18,6 +18,8 @@ struct ref_view {
     const struct pw_config *cfg;
     const double *embed, *head, *norm, *norm_bias, *pe, *embed_norm, *embed_norm_bias, *head_bias;
     bool capped; /* a formula whose scores go through ref_capped */
+    /* The formula of test_gradient.c whose score has learned parameters [L,H] and [1]; NULL. */
+    const double *bend, *tilt;
     /* The formula of test_gradient.c whose embed, angle, gain and scale have learned parameters, beside a
      * gate -exp(g / 2); NULL. */
     const double *wave, *turn, *grow, *sharp;
@@ -58,8 +60,9 @@ double ref_added(const struct ref_view *r, int pos, int l, int c);
 /* Rotates a query or key x [D]. */
 void ref_rotate(const struct ref_view *r, double *x, int layer, int pos);
 double ref_bias(const struct ref_view *r, int layer, int h, int query, int key);
-/* The one function of scores that test_gradient.c has. */
+/* The functions of scores that test_gradient.c has. */
 double ref_capped(double s, int distance);
+double ref_bent(const struct ref_view *r, double s, int l, int h, int distance);
 /* Entry d of the relative key of layer l at a distance. */
 double ref_relative(const struct ref_view *r, int l, int distance, int d);
 /* The slope that head h makes of x [D], its query or key, with directions u [L,H,D]. */

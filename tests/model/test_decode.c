@@ -105,6 +105,7 @@ static void test_every_model(void **state)
     };
     static const char *const formulas[] = {
         "expr 'score = 3 * tanh(s / 3)'",
+        "expr 'cap = learn(normal(2)) per head, layer; cut = 1 + abs(cap); score = cut * tanh(s / cut)'",
         "expr 'bias = -slopes()[h] * d; score = d > 2 ? s * (1 + l) : -s'",
         "expr 'bias = i * 0.01 - j * 0.02; mask = d < 9 || j < 2'",
         "expr 'angle = l % 2 == 0 ? 0 : i * 10000 ** (-2 * p / D)'",

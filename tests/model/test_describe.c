@@ -103,6 +103,9 @@ static void test_lines(void **state)
         {"T = learn(0, 17) per head; bias = T[min(d, 16)]", 0,
          "bias by distance; 68 learned parameters; reads a learned entry for the same distances as clipped; "
          "finite up to position 128, twice the context\nFlexAttention: score_mod ('export formula FILE.py')"},
+        {"cap = learn(9) per head, layer; score = cap * tanh(s / cap)", 20,
+         "replaces the finished score; 8 learned parameters; finite up to position 128, twice the context\n"
+         "FlexAttention: score_mod ('export formula FILE.py')"},
         {"gate = log(sigmoid(g))", 20,
          "sums gates of the tokens between key and query; 264 learned parameters; equals fox to 2e-8; finite "
          "up to "

@@ -294,6 +294,61 @@ static void test_other_tables(void **state)
     }
 }
 
+/* A score with learned parameters begins with the bits of one with the numbers written out: they are floats.
+ * Positions that tune changes leave the numbers alone. */
+static void test_score(void **state)
+{
+    static const char *const tuned[] = {"", " offset=3 stretch=0.5"};
+    struct toy *toy = *state;
+    for (size_t k = 0; k < 2; k++) {
+        char learned[300], fixed[300];
+        snprintf(learned, sizeof learned,
+                 "expr 'cap = learn(3) per head, layer; T = learn(0.5, 4); w = learn(0.25) per layer; "
+                 "angle = i / (p + 1); "
+                 "score = cap * tanh(s / cap) * T[h] * 2 - w * d + w * 0.5 * i'%s",
+                 tuned[k]);
+        snprintf(fixed, sizeof fixed,
+                 "expr 'angle = i / (p + 1); score = 3 * tanh(s / 3) - 0.25 * d + 0.125 * i'%s", tuned[k]);
+        struct pw_model *a = toy_model(toy, "heads=4 width=32 layers=2 context=64", learned, 12, 3);
+        struct pw_model *b = toy_model(toy, "heads=4 width=32 layers=2 context=64", fixed, 12, 3);
+        struct pw_batch *batch = toy_batch(1, 6, 5, 40, 12);
+        float *x = malloc(batch->n_scored * sizeof *x), *y = malloc(batch->n_scored * sizeof *y);
+        int *best = malloc(batch->n_scored * sizeof *best);
+        struct pw_err err = {0};
+        assert_int_equal(pw_model_eval(a, batch, best, x, &err), PW_OK);
+        assert_int_equal(pw_model_eval(b, batch, best, y, &err), PW_OK);
+        assert_memory_equal(x, y, batch->n_scored * sizeof *x);
+        free(x);
+        free(y);
+        free(best);
+        toy_batch_free(batch);
+        pw_model_destroy(a);
+        pw_model_destroy(b);
+    }
+}
+
+/* A score has at most 16 numbers; equal ones are one. */
+static void test_most_numbers(void **state)
+{
+    struct pw_config cfg = toy_config("heads=4 width=32 layers=2 context=64", 12);
+    (void)state;
+    for (int n = 16; n <= 17; n++) {
+        struct pw_str text = {0};
+        struct pw_pe_use_opts use;
+        struct pw_err err = {0};
+        pw_str_add(&text, "expr 'T = learn(0.1, 17); score = s");
+        for (int k = 0; k <= n; k++)
+            pw_str_add(&text, " + T[%d] * tanh(s)", k % n);
+        pw_str_add(&text, "'");
+        enum pw_code code = pw_pe_parse(&use, pw_str_text(&text), &cfg, &err);
+        if (n == 16)
+            assert_int_equal(code, PW_OK);
+        else
+            assert_string_equal(err.msg, "expr: score: 17 numbers of learned parameters: at most 16");
+        pw_str_fini(&text);
+    }
+}
+
 /* Bits of a formula with all passes do not depend on the number of threads. */
 static void test_threads(void **state)
 {
@@ -335,6 +390,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_differences),
         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_most_numbers),
+        cmocka_unit_test_setup_teardown(test_score, toy_setup, toy_teardown),
         cmocka_unit_test_setup_teardown(test_built_in, toy_setup, toy_teardown),
         cmocka_unit_test_setup_teardown(test_other_tables, toy_setup, toy_teardown),
         cmocka_unit_test_setup_teardown(test_tables, toy_setup, toy_teardown),

@@ -431,7 +431,7 @@ static void test_refused(void **state)
         {SMALL, "expr 'mixes = 2; mix = m * sum(k=1..d, k)'",
          "expr: mix: the ends of a sum are numbers, as in sum(k=1..8, ...)"},
         {SMALL, "expr 'a = learn(1) per head; mixes = 2; mix = m * a * d'",
-         "expr: mix: 'a' has a value per head: only bias and scale can read it"},
+         "expr: mix: 'a' has a value per head: only bias, scale and score can read it"},
         {SMALL, "expr 'a = learn(1) per mix; bias = a * d'",
          "expr: bias: 'a' has a value per mix: only mix can read it"},
         {SMALL, "expr 'mixes = 2; mix = 1 / (d - 3 + 9 * (l == 0) + m)'",

@@ -20,6 +20,11 @@
     "grow = learn(normal(0.4)) per layer; sharp = learn(normal(1)) per head, layer; "                        \
     "embed = wave * sin(i / 3); angle = turn * i; gain = 1 + grow * p; scale = sharp * log(i + 2)" more "'"
 
+/* Learned parameters of a score, found by name likewise. */
+#define BENT(more)                                                                                           \
+    "expr 'bend = learn(normal(0.3)) per head, layer; tilt = learn(0.1); top = 0.5 + exp(bend); "            \
+    "score = top * tanh(s / top) * (1 + tilt * d)" more "'"
+
 #define MIXED(more)                                                                                          \
     "expr 'curve = learn(normal(1), 4) per mix, layer; mixes = 3; "                                          \
     "mix = d < 6 ? (m + 1) * sin(curve[d]) / (d + 1) : 0" more "'"
@@ -151,6 +156,19 @@ static const struct {
     {SMALL " dropout=0.3 bias=on scale=off", "shaw distance=4", 7},
     {SMALL, "expr 'score = 2 * tanh(s / 2) + 0.1 * d * s'", 7},
     {SMALL " dropout=0.3 causal=off bias=on", "expr 'score = 2 * tanh(s / 2) + 0.1 * d * s'", 7},
+    {SMALL, BENT(""), 7},
+    {SMALL " dropout=0.3 causal=off bias=on tied=on", BENT(""), 7},
+    {SMALL " kv_heads=1 qk_norm=head adapter=2",
+     BENT("; sharp = learn(normal(1)) per head, layer; scale = sharp * log(i + 2)"), 7},
+    {SMALL,
+     LEARNED("; bend = learn(0) per head, layer; tilt = learn(normal(0.1)); top = 0.5 + exp(bend); "
+             "score = top * tanh(s / top) * (1 + tilt * d)"),
+     7},
+    {SMALL " dropout=0.3",
+     MIXED("; bend = learn(0) per head, layer; tilt = learn(0.1); top = 0.5 + exp(bend); "
+           "score = top * tanh(s / top) * (1 + tilt * d)"),
+     7},
+    {"layers=3 width=17 heads=5 head_width=3 ffn=19 context=16", BENT(""), 23},
     {SMALL, LEARNED(""), 7},
     {SMALL, LEARNED("; gate = -exp(g / 2)"), 7},
     {SMALL " dropout=0.3", "expr 'scan = context(4)'", 7},

@@ -101,6 +101,10 @@ static void test_torch(void **state)
          "    s = s * formula_scale(h, q_idx)\n"
          "    s = s + formula_bias(h, q_idx, kv_idx)\n"
          "    s = formula_score(s, h, q_idx, kv_idx)\n"},
+        {"cap = learn(1) per head; score = cap * tanh(s / cap) - cap * d", 0,
+         "    d = (q_idx - kv_idx).to(DTYPE)\n"
+         "    cap = PARAMS[\"cap\"][h]\n"
+         "    return cap * torch.tanh(s / cap) - cap * d\n"},
         {"angle = i * 10000 ** (-2 * p / D); gain = 2", 0,
          "def formula_angle(i, p):\n    return i * 10000 ** (-2 * p / 8)\n"},
         {"angle = i * 10000 ** (-2 * p / D); gain = 2", 0,
@@ -163,6 +167,9 @@ static void test_latex(void **state)
          "&= -\\operatorname{softplus}\\left(\\alpha_{h,\\ell}\\right) \\, d\n"},
         {"alpha = learn(1) per head, layer; bias = -softplus(alpha) * d",
          "% learned: alpha, h = 3, \\ell = 1: 3.5\n"},
+        {"cap = learn(1) per head, layer; score = cap * tanh(s / cap)",
+         "\\operatorname{score}_{h}(s, i, j) &= \\mathrm{cap}_{h,\\ell} \\, "
+         "\\tanh\\left(\\frac{s}{\\mathrm{cap}_{h,\\ell}}\\right)\n"},
         {"w1 = d * d; far_off = w1 > 9; mask = far_off || j < 4",
          "  {w_{1}}_{d} &= d \\, d \\\\\n"
          "  \\mathrm{far\\_off}_{d} &= {w_{1}}_{d} > 9 \\\\\n"

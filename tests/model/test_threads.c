@@ -48,6 +48,8 @@ static const struct {
      "expr 'scan = context(7); scale = 1 + h * 0.1'"},
     {"layers=2 width=12 heads=3 ffn=10 context=32 dropout=0.1",
      "expr 'mixes = 5; P = learn(normal(0.2), 9) per mix; mix = P(log2(1 + d) + l); bias = -0.1 * d'"},
+    {"layers=2 width=12 heads=3 ffn=10 context=32 dropout=0.1",
+     "expr 'cap = learn(3) per head; tilt = learn(0.1) per layer; score = cap * tanh(s / cap) - tilt * d'"},
     {"layers=2 width=12 heads=3 ffn=10 context=32", "expr 'bias = -d; score = 4 * tanh(s / 4) * (1 + l)'"},
     {"layers=2 width=12 heads=3 ffn=10 context=32",
      "expr 'angle = l * i * 0.1; bias = -l * d; mask = d < 3 + l || j < h'"},

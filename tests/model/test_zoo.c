@@ -55,7 +55,8 @@ struct golden {
 #define ROPE16                                                                                               \
     1, .31622776601683794, .1, .031622776601683794, .01, .0031622776601683794, .001, .00031622776601683794
 
-static const double one = 1, half = .5, eight_tenths = .8, tenth = .1, ssmax = .43, two = 2, numbers[512];
+static const double one = 1, half = .5, eight_tenths = .8, tenth = .1, ssmax = .43, two = 2, numbers[512],
+                    ln5 = 1.6094379124341003;
 /* An MLP 1 -> 4 -> 1 of head 0. */
 static const double in[] = {1, -1, 2, .5}, in_bias[] = {0, .5, -.5, .1}, out[] = {-1, .5, .25, 2},
                     out_bias[] = {.05};
@@ -320,6 +321,13 @@ static const struct golden cases[] = {
      .step = 50,
      .n = 3,
      .values = {0, 38.0797077977882, 48.2013790037908}},
+    {.pe = "learned_cap", /* 50 = 10 exp(ln 5) */
+     .stage = PW_STAGE_SCORE,
+     .over = PW_VAR_SCORE,
+     .step = 50,
+     .n = 3,
+     .values = {0, 38.0797077977882, 48.2013790037908},
+     .param = {&ln5}},
     {.pe = "fox_formula open=1", /* ln sigmoid of -2, 0 and 2 */
      .stage = PW_STAGE_GATE,
      .over = PW_VAR_GATE,

@@ -40,10 +40,18 @@ static float mixed(const struct pw_attn *a, const int *pos, int query, int key, 
     return sum;
 }
 
-/* Scores of query i (position in its sequence) against n keys, and the derivatives of the function of scores
- * unless slope is NULL. base: first row of the sequence. From here on, q and k are rotated. */
-static void score_row(float *out, float *slope, const float *qkv, const struct pw_attn *a, const int *pos,
-                      int base, int i, int n, int h)
+/* Query i and key j as a function of scores reads them. pos: ids of the sequence. */
+static struct pw_score_pair pair_of(const struct pw_attn *a, const int *pos, int i, int j, int h)
+{
+    return (struct pw_score_pair){pos[i], pos[j], h,
+                                  a->learned != NULL ? a->learned + h * a->n_learned : NULL};
+}
+
+/* Scores of query i (position in its sequence) against n keys. Unless slope is NULL, the derivatives of the
+ * function of scores, and `map` floats later what a function that learns reads. base: first row of the
+ * sequence. From here on, q and k are rotated. */
+static void score_row(float *out, float *slope, size_t map, const float *qkv, const struct pw_attn *a,
+                      const int *pos, int base, int i, int n, int h)
 {
     int D = a->head_width, width = 3 * a->heads * D;
     const float *q = qkv + (size_t)(base + i) * (size_t)width + h * D;
@@ -77,8 +85,10 @@ static void score_row(float *out, float *slope, const float *qkv, const struct p
             v = v + (float)(pos[base + j] - pos[base + i]) * (slope_q + slope_k);
         }
         float by = 1.0f;
+        if (slope != NULL && a->learned != NULL)
+            slope[map + (size_t)j] = v;
         if (a->score != NULL)
-            v = pw_score_value(a->score, (struct pw_score_pair){pos[base + i], pos[base + j], h}, v, &by);
+            v = pw_score_value(a->score, pair_of(a, pos + base, i, j, h), v, &by);
         out[j] = v;
         if (slope != NULL)
             slope[j] = by;
@@ -114,7 +124,7 @@ void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct 
         for (int h = 0; h < a->heads; h++)
             for (int i = 0; i < T; i++, out += T) {
                 int keys = a->causal ? i + 1 : T;
-                score_row(out, NULL, rows, a, pos, base, i, keys, h);
+                score_row(out, NULL, 0, rows, a, pos, base, i, keys, h);
                 if (votes != NULL)
                     ref_select(out, votes, T, i);
                 for (int j = keys; j < T; j++)
@@ -140,7 +150,7 @@ size_t PW_OP(attn_save_floats)(const struct pw_attn *a, const int *start, int n_
 {
     size_t n = maps_floats(a->heads, start, n_seqs);
     size_t votes = a->scan.kind == PW_SCAN_SELECT ? maps_floats(1, start, n_seqs) : 0; /* computed again */
-    return saves_two(a) ? n + n : n + votes;
+    return a->learned != NULL ? n + n + n : saves_two(a) ? n + n : n + votes;
 }
 
 /* 1 without dropout. */
@@ -165,11 +175,11 @@ static void plain_softmax(float *p, int keys)
 
 /* Query i of head h: its probabilities p [ld], 0 beyond its keys, and its output z [D]. votes: NULL, or those
  * of its sequence of T. */
-static void attend(float *z, float *p, float *slope, const float *qkv, const struct pw_attn *a,
+static void attend(float *z, float *p, float *slope, size_t map, const float *qkv, const struct pw_attn *a,
                    const int *pos, const float *votes, int T, int base, int i, int keys, int ld, int h)
 {
     int D = a->head_width, C = a->heads * D;
-    score_row(p, slope, qkv, a, pos, base, i, keys, h);
+    score_row(p, slope, map, qkv, a, pos, base, i, keys, h);
     if (votes != NULL)
         ref_select(p, votes, T, i);
     if (a->scan.kind == PW_SCAN_STICK)
@@ -204,8 +214,8 @@ void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct 
         for (int h = 0; h < a->heads; h++)
             for (int i = 0; i < T; i++, save += ld) {
                 float *slope = saves_two(a) ? save + slopes : NULL;
-                attend(z + (size_t)(base + i) * (size_t)C + h * D, save, slope, rows, a, pos, votes, T, base,
-                       i, a->causal ? i + 1 : T, ld, h);
+                attend(z + (size_t)(base + i) * (size_t)C + h * D, save, slope, slopes, rows, a, pos, votes,
+                       T, base, i, a->causal ? i + 1 : T, ld, h);
                 if (probs != NULL) {
                     memcpy(probs, save, (size_t)T * sizeof *probs);
                     probs += T;
@@ -246,7 +256,7 @@ void PW_OP(attention_cached)(struct pw_ctx *c, float *z, float *cache, const flo
     float *votes = votes_of(cache, a, 0, n);
     for (int i = T; i < n; i++)
         for (int h = 0; h < a->heads; h++)
-            attend(z + (size_t)(i - T) * (size_t)C + h * D, p, NULL, cache, &whole, pos, votes, n, 0, i,
+            attend(z + (size_t)(i - T) * (size_t)C + h * D, p, NULL, 0, cache, &whole, pos, votes, n, 0, i,
                    a->causal ? i + 1 : n, n, h);
     free(votes);
     free(weights);
@@ -327,9 +337,25 @@ static void slopes_bwd(float *d_slopes, const float *ds, const struct pw_attn *a
     d_slopes[i * 2 * H + h] = plain_tree(lane);
 }
 
+/* Adds the part of query i of head h to the gradients of the function's learned numbers. ds: its dS, without
+ * the derivative of the function; scores: those that it reads. */
+static void learned_bwd(const float *ds, const float *scores, const struct pw_attn *a, const int *pos, int i,
+                        int keys, int h)
+{
+    for (int k = 0; k < a->n_learned; k++) {
+        float lane[16] = {0}, by;
+        for (int j = 0; j < keys; j++) {
+            pw_score_along(a->score, pair_of(a, pos, i, j, h), scores[j], k, &by);
+            lane[j % 16] = fmaf(ds[j], by, lane[j % 16]);
+        }
+        a->d_learned[h * a->n_learned + k] += plain_tree(lane);
+    }
+}
+
 /* dS of query i of head h from its row of `save`, and u of contextual positions. q: the query. */
 static void score_grad(float *ds, float *u, const float *dz, const float *rows, const float *save,
-                       size_t slopes, const struct pw_attn *a, int base, int i, int keys, int h)
+                       size_t slopes, const struct pw_attn *a, const int *pos, int base, int i, int keys,
+                       int h)
 {
     int D = a->head_width, C = a->heads * D;
     size_t w = 3 * (size_t)C;
@@ -351,6 +377,8 @@ static void score_grad(float *ds, float *u, const float *dz, const float *rows, 
         ref_stick_bwd(ds, save, save + slopes, i);
     if (a->scan.kind == PW_SCAN_CONTEXT)
         ref_context_bwd(ds, u, save + slopes, q + (size_t)i * w, a, i);
+    if (a->d_learned != NULL)
+        learned_bwd(ds, save + 2 * slopes, a, pos + base, i, keys, h);
     for (int j = 0; a->score != NULL && j < keys; j++)
         ds[j] *= save[slopes + (size_t)j];
 }
@@ -380,8 +408,8 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
         float *all = calloc((size_t)H * square, sizeof *all);
         float *places = malloc((size_t)(H * T) * more * sizeof *places);
         for (int at = 0; at < H * T; at++)
-            score_grad(all + at * T, places + (size_t)at * more, dz, rows, save + at * ld, slopes, a, base,
-                       at % T, a->causal ? at % T + 1 : T, at / T);
+            score_grad(all + at * T, places + (size_t)at * more, dz, rows, save + at * ld, slopes, a, pos,
+                       base, at % T, a->causal ? at % T + 1 : T, at / T);
         float *votes = votes_of(rows, a, base, T);
         if (votes != NULL)
             ref_select_bwd(all, votes, H, T);

@@ -42,6 +42,8 @@ const struct ref_case ref_cases[] = {
     {"scale", ref_case_scale, false, 2e-5, NULL},
     {"attention scale", ref_case_attention_scale, false, 5e-5, NULL},
     {"cached scale", ref_case_cached_scale, false, 5e-5, NULL},
+    {"attention learned", ref_case_attention_learned, false, 5e-5, NULL},
+    {"cached learned", ref_case_cached_learned, false, 2e-5, NULL},
     {NULL, NULL, false, 0.0, NULL},
 };
 

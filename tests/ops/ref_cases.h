@@ -61,6 +61,8 @@ void ref_case_attention_terms(struct ref_call *r);
 void ref_case_cached_terms(struct ref_call *r);
 void ref_case_attention_mix(struct ref_call *r);
 void ref_case_cached_mix(struct ref_call *r);
+void ref_case_attention_learned(struct ref_call *r);
+void ref_case_cached_learned(struct ref_call *r);
 void ref_case_slopes(struct ref_call *r);
 void ref_case_attention_slopes(struct ref_call *r);
 void ref_case_cached_slopes(struct ref_call *r);

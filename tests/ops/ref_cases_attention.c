@@ -4,10 +4,12 @@
 #include "tests/ops/ref_cases.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum { SEQS = 3, P = 70 };
-/* Added to scores; TERMS, SLOPES and WIDE (in place of q and k) without a function of them. */
-enum part { NO_PART, TERMS, SLOPES, MIX, WIDE };
+/* Added to scores; TERMS, SLOPES and WIDE (in place of q and k) without a function of them. LEARNED: the
+ * function reads learned numbers. */
+enum part { NO_PART, TERMS, SLOPES, MIX, WIDE, LEARNED };
 
 /* Half of the cases have relative keys. Their reach is below or above the lengths of sequences. */
 static bool relative_keys(struct ref_call *r, struct pw_attn *a)
@@ -51,6 +53,32 @@ static const struct pw_score *score_function(struct ref_call *r)
     return ref_next(&r->s) % 3 == 0 ? copy : NULL;
 }
 
+/* The function b * tanh(s / b) + c * s * query for learned numbers b and c of each head, among n numbers. The
+ * others are not read. */
+static void learn(struct ref_call *r, struct pw_attn *a)
+{
+    int n = PICK(&r->s, 2, 3, 16), b = (int)(ref_next(&r->s) % (unsigned)n), c = (b + 1) % n;
+    size_t all = (size_t)(a->heads * n);
+    struct pw_score x = {.n = 9,
+                         .node = {{.op = PW_SCORE_S},
+                                  {.op = PW_SCORE_LEARNED, .function = b},
+                                  {.op = PW_SCORE_CALL, .function = PW_F_DIVIDE, .arg = {0, 1}},
+                                  {.op = PW_SCORE_CALL, .function = PW_F_TANH, .arg = {2}},
+                                  {.op = PW_SCORE_CALL, .function = PW_F_MULTIPLY, .arg = {3, 1}},
+                                  {.op = PW_SCORE_QUERY, .value = 0.5, .step = -0.01},
+                                  {.op = PW_SCORE_LEARNED, .function = c},
+                                  {.op = PW_SCORE_CALL, .function = PW_F_MULTIPLY, .arg = {5, 6}},
+                                  {.op = PW_SCORE_CALL, .function = PW_F_ADD, .arg = {7, 4}}}};
+    float *learned = malloc(all * sizeof *learned);
+    for (size_t i = 0; i < all; i++)
+        learned[i] = 1.0f + (float)(ref_next(&r->s) % 64) / 32.0f; /* far from 0, by which s is divided */
+    a->score = ref_copy(r, &x, sizeof x);
+    a->learned = ref_copy(r, learned, all * sizeof *learned);
+    a->d_learned = ref_output(r, all);
+    a->n_learned = n;
+    free(learned);
+}
+
 /* A bias that the query mixes, for R rows. */
 static const struct pw_mix *mixed(struct ref_call *r, struct pw_mix *x, int H, int R)
 {
@@ -84,29 +112,21 @@ static void attention(struct ref_call *r, int H, int D, enum part part)
     int *pos = ref_copy(r, order, (size_t)R * sizeof *order);
     float *qkv = ref_input(r, nq, 1.0f), *bias = ref_input(r, nb, 1.0f), *dz = ref_input(r, nz, 1.0f);
     bool causal = ref_next(&r->s) % 4 != 0, masked = ref_next(&r->s) % 3 == 0, shown = ref_next(&r->s) % 2;
-    struct pw_attn a = {H,
-                        D,
-                        1.0f / sqrtf((float)D),
-                        causal,
-                        biased ? bias : NULL,
-                        P,
-                        dense,
-                        NULL,
-                        0,
-                        NULL,
-                        NULL,
-                        NULL,
-                        NULL,
-                        NULL,
-                        NULL,
-                        NULL,
-                        {PW_SCAN_NONE, NULL, 0, NULL}};
+    struct pw_attn a = {.heads = H,
+                        .head_width = D,
+                        .scale = 1.0f / sqrtf((float)D),
+                        .causal = causal,
+                        .bias = biased ? bias : NULL,
+                        .table = P,
+                        .dense = dense};
     struct pw_dropout drop = ref_dropout(r);
     struct pw_seqs seqs = {SEQS, ref_copy(r, start, sizeof start), R, 65};
     float *z = ref_output(r, nz), *scores = ref_output(r, n_maps);
     struct pw_maps maps = {.scores = ref_output(r, n_maps), .probs = ref_output(r, n_maps)};
     float *dqkv = ref_output(r, nq), *db = ref_output(r, nb);
     a.score = part == NO_PART || part == MIX ? score_function(r) : NULL;
+    if (part == LEARNED)
+        learn(r, &a);
     a.terms = termed ? ref_input(r, (size_t)(R * H), 3.0f) : NULL;
     float *d_terms = termed ? ref_output(r, (size_t)(R * H)) : NULL;
     int E = wide ? PICK(&r->s, D, 2 * D, D + 3) : 0;
@@ -159,25 +179,17 @@ static void cached(struct ref_call *r, int H, int D, enum part part)
         order[i] = ordered ? i + 2 : (int)(ref_next(&r->s) % P);
     int *pos = ref_copy(r, order, (size_t)n * sizeof *order);
     float *qkv = ref_input(r, 3 * nz, 1.0f), *bias = ref_input(r, nb, 1.0f);
-    struct pw_attn a = {H,
-                        D,
-                        1.0f / sqrtf((float)D),
-                        causal,
-                        biased ? bias : NULL,
-                        P,
-                        dense,
-                        NULL,
-                        0,
-                        NULL,
-                        NULL,
-                        NULL,
-                        NULL,
-                        NULL,
-                        NULL,
-                        NULL,
-                        {PW_SCAN_NONE, NULL, 0, NULL}};
+    struct pw_attn a = {.heads = H,
+                        .head_width = D,
+                        .scale = 1.0f / sqrtf((float)D),
+                        .causal = causal,
+                        .bias = biased ? bias : NULL,
+                        .table = P,
+                        .dense = dense};
     struct pw_turn turn;
     a.score = part == NO_PART || part == MIX ? score_function(r) : NULL;
+    if (part == LEARNED)
+        learn(r, &a);
     a.terms = termed ? ref_input(r, (size_t)(n * H), 3.0f) : NULL;
     int E = wide ? PICK(&r->s, D, 2 * D, D + 3) : D;
     float *made_wide = wide ? ref_input(r, (size_t)(n * 2 * H * E), 1.0f) : NULL;
@@ -233,6 +245,18 @@ void ref_case_cached_mix(struct ref_call *r)
 {
     int H = PICK(&r->s, 1, 2, 3, 8), D = PICK(&r->s, 1, 4, 8, 16, 20, 80);
     cached(r, H, D, MIX);
+}
+
+void ref_case_attention_learned(struct ref_call *r)
+{
+    int H = PICK(&r->s, 1, 2, 3, 8), D = PICK(&r->s, 1, 4, 8, 16, 20);
+    attention(r, H, D, LEARNED);
+}
+
+void ref_case_cached_learned(struct ref_call *r)
+{
+    int H = PICK(&r->s, 1, 2, 3, 8), D = PICK(&r->s, 1, 4, 8, 16, 20, 80);
+    cached(r, H, D, LEARNED);
 }
 
 void ref_case_attention_slopes(struct ref_call *r)

@@ -115,6 +115,13 @@ static double bank_at(const struct pw_attn *a, const int *pos, int query, int ke
     return d >= 0 && d < a->mix->reach ? (double)a->mix->bank[m * a->mix->reach + d] : 0;
 }
 
+/* Query i and key j as a function of scores reads them. pos: ids of the sequence. */
+static struct pw_score_pair pair_of(const struct pw_attn *a, const int *pos, int i, int j, int h)
+{
+    return (struct pw_score_pair){pos[i], pos[j], h,
+                                  a->learned != NULL ? a->learned + h * a->n_learned : NULL};
+}
+
 /* Scores of head h of the sequence that starts at row base: s [T,T], -inf where masked. slope (NULL: not
  * wanted) receives the derivatives of the function of scores, 1 without one. */
 static void score_map(double *s, double *slope, const float *qkv, const struct pw_attn *a, const int *pos,
@@ -148,7 +155,7 @@ static void score_map(double *s, double *slope, const float *qkv, const struct p
             }
             float by = 1;
             if (a->score != NULL) {
-                struct pw_score_pair pair = {pos[base + i], pos[base + j], h};
+                struct pw_score_pair pair = pair_of(a, pos + base, i, j, h);
                 dot = (double)pw_score_value(a->score, pair, (float)dot, &by);
             }
             s[i * T + j] = a->causal && j > i ? -INFINITY : dot;
@@ -312,6 +319,23 @@ static void mix_bwd(double *dbank, const double *ds, const struct pw_attn *a, co
     }
 }
 
+/* Adds to sums [H,n_learned] for head h. ds [T,T]: dS without the derivative of the function of scores. */
+static void learned_bwd(double *sums, const double *ds, const float *rows, const struct pw_attn *a,
+                        const int *pos, int base, int T, int h)
+{
+    struct pw_attn before = *a;
+    double *s = ref_room((size_t)(T * T));
+    before.score = NULL;
+    score_map(s, NULL, rows, &before, pos, base, T, h);
+    for (int at = 0; at < T * T; at++)
+        for (int k = 0; k < a->n_learned && ds[at] != 0; k++) {
+            float by;
+            pw_score_along(a->score, pair_of(a, pos + base, at / T, at % T, h), (float)s[at], k, &by);
+            sums[h * a->n_learned + k] += ds[at] * (double)by;
+        }
+    free(s);
+}
+
 /* dS of head h from its scores and weights p. */
 static void score_grad(double *ds, const double *scores, const double *p, const float *dz, const float *rows,
                        const struct pw_attn *a, int base, int T, int h)
@@ -373,7 +397,7 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, floa
     size_t entries = (size_t)a->heads * pw_bias_entries(a->dense, a->table);
     double *db = ref_room(entries + 1), *dkeys = ref_room((2 * (size_t)a->reach + 1) * D);
     size_t bank = a->mix != NULL ? (size_t)(a->mix->mixes * a->mix->reach) : 0;
-    double *dbank = ref_room(bank + 1);
+    double *dbank = ref_room(bank + 1), *dlearned = ref_room((size_t)(a->heads * a->n_learned) + 1);
     double *dtable = ref_room((size_t)(a->scan.n * D + 1)); /* of contextual positions */
     float *rows = turned(qkv, a, pos, s->start[s->n]);
     (void)c;
@@ -392,6 +416,8 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, floa
             score_grad(ds, scores, p, dz, rows, a, base, T, h);
             if (h == 0 && a->scan.kind == PW_SCAN_SELECT)
                 select_bwd(ds, plain, dz, rows, a, pos, base, T);
+            if (a->d_learned != NULL)
+                learned_bwd(dlearned, ds, rows, a, pos, base, T, h);
             for (int i = 0; i < T * T; i++)
                 ds[i] *= slope[i];
             for (int i = 0; a->scan.kind == PW_SCAN_CONTEXT && i < T; i++)
@@ -459,6 +485,9 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, floa
         ref_double_turn(dqkv, a->turn, pos, true, a->heads, D, s->start[s->n]);
     for (size_t i = 0; i < bank; i++)
         a->mix->d_bank[i] = (float)((double)a->mix->d_bank[i] + dbank[i]);
+    for (int i = 0; a->d_learned != NULL && i < a->heads * a->n_learned; i++)
+        a->d_learned[i] = (float)((double)a->d_learned[i] + dlearned[i]);
+    free(dlearned);
     free(dbank);
     free(rows);
     free(db);

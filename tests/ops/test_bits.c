@@ -214,23 +214,15 @@ static void test_attention_of_a_prefix(void **state)
         float *all = malloc(T * C * sizeof(float)), *z = malloc(T * C * sizeof(float));
         float *save = malloc(H * T * 64 * sizeof(float));
         struct prefix k = {ops,
-                           {H,
-                            D,
-                            0.3f,
-                            true,
-                            bias,
-                            P,
-                            dense,
-                            keys,
-                            9,
-                            NULL,
-                            NULL,
-                            NULL,
-                            NULL,
-                            NULL,
-                            NULL,
-                            NULL,
-                            {PW_SCAN_NONE, NULL, 0, NULL}},
+                           {.heads = H,
+                            .head_width = D,
+                            .scale = 0.3f,
+                            .causal = true,
+                            .bias = bias,
+                            .table = P,
+                            .dense = dense,
+                            .keys = keys,
+                            .reach = 9},
                            qkv,
                            pos,
                            all,
@@ -293,9 +285,14 @@ static void test_attention_with_a_cache(void **state)
         float *save = malloc(H * T * 64 * sizeof(float));
         float *cache = ref_random(&s, ops->attn_cache_floats(H, D, 64), 1.0f);
         struct pw_turn turn = {angles, angles + P * PAIRS, 0, PAIRS, PW_PAIRING_HALF, angles, 0, false};
-        struct pw_attn a = {
-            H,    D,    0.3f, true, i % 3 ? bias : NULL,          P, dense, NULL, 9, NULL, NULL, NULL,
-            NULL, NULL, NULL, NULL, {PW_SCAN_NONE, NULL, 0, NULL}};
+        struct pw_attn a = {.heads = H,
+                            .head_width = D,
+                            .scale = 0.3f,
+                            .causal = true,
+                            .bias = i % 3 ? bias : NULL,
+                            .table = P,
+                            .dense = dense,
+                            .reach = 9};
         a.keys = keyed ? keys : NULL;
         a.turn = keyed ? NULL : &turn;
         struct cached k = {{ops, a, qkv, pos, all, save, T}, cache};

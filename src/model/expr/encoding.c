@@ -82,7 +82,9 @@ unsigned pw_formula_by_layer(const struct pw_expr *x)
     return (by_layer(x, PW_STAGE_BIAS, PW_STAGE_MASK) ? PW_PE_BIASES : 0u) |
            (by_layer(x, PW_STAGE_ANGLE, PW_STAGE_GAIN) ? PW_PE_ROTATION : 0u) |
            (by_layer(x, PW_STAGE_SCALE, PW_STAGE_SCALE) ? PW_PE_GAIN : 0u) |
-           (by_layer(x, PW_STAGE_MIX, PW_STAGE_MIX) ? PW_PE_MIXES : 0u);
+           (by_layer(x, PW_STAGE_MIX, PW_STAGE_MIX) ? PW_PE_MIXES : 0u) |
+           (pw_expr_learns(x, PW_STAGE_SCORE) && by_layer(x, PW_STAGE_SCORE, PW_STAGE_SCORE) ? PW_PE_SCORE
+                                                                                             : 0u);
 }
 
 unsigned pw_formula_computed(const struct pw_expr *x)
@@ -91,7 +93,8 @@ unsigned pw_formula_computed(const struct pw_expr *x)
     return pw_formula_uses(x) &
            ((pw_expr_learns(x, PW_STAGE_BIAS) ? PW_PE_BIASES : 0u) | (turns ? PW_PE_ROTATION : 0u) |
             (pw_expr_learns(x, PW_STAGE_EMBED) ? PW_PE_ADDED : 0u) |
-            (pw_expr_learns(x, PW_STAGE_SCALE) ? PW_PE_GAIN : 0u) | PW_PE_MIXES);
+            (pw_expr_learns(x, PW_STAGE_SCALE) ? PW_PE_GAIN : 0u) |
+            (pw_expr_learns(x, PW_STAGE_SCORE) ? PW_PE_SCORE : 0u) | PW_PE_MIXES);
 }
 
 bool pw_formula_key_turns(const struct pw_expr *x)
@@ -194,6 +197,7 @@ static struct pw_formula *make_formula(struct pw_expr *x, const char *text, cons
                        .check_at = pw_formula_check_at,
                        .build = pw_formula_build,
                        .score = pw_formula_score,
+                       .numbers = pw_formula_numbers,
                        .gate = pw_formula_gate,
                        .mixes = mixes ? pw_formula_mixes : NULL,
                        .reach = mixes ? pw_formula_reach : NULL,

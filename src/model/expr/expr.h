@@ -12,8 +12,8 @@
  *   init      = expression of numbers | "normal" "(" deviation ")"
  *   scope     = "head" | "channel" | "pair" | "mix" | "layer"
  *
- * A learned parameter has one value, or one for each head (bias and scale can read it), channel (embed), pair
- * (angle and gain) or function of a mix (mix), and perhaps for each layer.
+ * A learned parameter has one value, or one for each head (bias, scale and score can read it), channel
+ * (embed), pair (angle and gain) or function of a mix (mix), and perhaps for each layer.
  *
  * A rotation pairs the columns p and p + D/2 of a head; with pairing = interleaved, 2p and 2p + 1.
  *
@@ -32,9 +32,10 @@
  * sequence rotates all of its queries and keys by other angles, as dynamic NTK does; in decoding n is the
  * number of tokens so far.
  *
- * `score` and `mask` read no learned parameters. A mask has no gradient. The gradient of a score's parameter
- * would be a sum over all pairs of a step, inside of every backend's attention and in one written order; no
- * operation of backend.h has it. `tune` changes an option of a trained model, as the cap of soft_cap.
+ * `mask` reads no learned parameters, because it has no gradient. `score` reads at most 16 learned numbers:
+ * the largest parts of its expression that read parameters, but neither s, i, j nor d. Each head of each
+ * layer computes them once. So a score can have a table T[h] and a network mlp(l), but not T[d]; a bias has
+ * that.
  *
  * `gate` reads the token. g is a number of each token, layer and head: w . x + b of the layer's normed input
  * x, with learned w and b. A score gets the sum of the gates of all tokens after the key, up to the query. So

@@ -113,6 +113,10 @@ void pw_expr_mark(const struct pw_expr *x, int root, bool *needed);
 /* Writes the number with 15 digits, or with 17 if it needs them. */
 void pw_expr_number(double value, char *out, size_t size);
 
+/* ---- score.c: lists in node [PW_EXPR_NODES] the learned numbers of the stage score: its largest parts that
+ * read learned parameters and nothing of a pair. Returns how many; 0: the stage learns nothing. */
+int pw_expr_numbers(const struct pw_expr *x, int *node);
+
 /* ---- ranges.c */
 struct pw_bounds {
     double lo, hi; /* NaN: no bounds are known */

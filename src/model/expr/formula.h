@@ -116,6 +116,7 @@ void pw_formula_score(const void *opts, const struct pw_config *cfg, double from
                       struct pw_score *out);
 void pw_formula_gate(const void *opts, const struct pw_config *cfg, double from, double step,
                      struct pw_score *out);
+int pw_formula_numbers(const void *opts);
 int pw_formula_mixes(const void *opts);
 int pw_formula_scan_rows(const void *opts);
 int pw_formula_reach(const void *opts, const struct pw_config *cfg);

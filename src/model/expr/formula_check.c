@@ -275,7 +275,8 @@ static enum pw_code check_length(const struct pw_expr *x, struct pw_err *err)
 /* Learned parameters along an axis that a stage does not have, and stages that can't have any. */
 static enum pw_code check_params(const struct pw_expr *x, struct pw_err *err)
 {
-    static const char *const readers[PW_AXES] = {"", "bias and scale", "embed", "angle and gain", "mix"};
+    static const char *const readers[PW_AXES] = {"", "bias, scale and score", "embed", "angle and gain",
+                                                 "mix"};
     for (int s = 0; s < PW_STAGES; s++) {
         bool read[PW_EXPR_PARAMS] = {0};
         pw_expr_mark_params(x, (enum pw_stage)s, read);
@@ -283,7 +284,7 @@ static enum pw_code check_params(const struct pw_expr *x, struct pw_err *err)
             const struct pw_expr_param *q = &x->param[k];
             if (!read[k])
                 continue;
-            if (s == PW_STAGE_POSITION || s == PW_STAGE_SCORE || s == PW_STAGE_MASK || s == PW_STAGE_GATE)
+            if (s == PW_STAGE_POSITION || s == PW_STAGE_MASK || s == PW_STAGE_GATE)
                 return pw_fail(err, PW_EUSER, "%s: no learned parameters here: write numbers",
                                pw_stage_names[s]);
             if (q->axis != PW_AXIS_NONE && q->axis != pw_stage_axis((enum pw_stage)s))

@@ -325,8 +325,13 @@ static struct pw_expr_code *whole_program(struct compiler *c)
 enum pw_code pw_formula_code(const void *opts, const struct pw_config *cfg, enum pw_pe_table which,
                              struct pw_expr_code **out, struct pw_err *err)
 {
-    static const enum pw_axis columns[PW_PE_TABLES] = {PW_AXIS_HEAD, PW_AXIS_HEAD,    PW_AXIS_PAIR,
-                                                       PW_AXIS_PAIR, PW_AXIS_CHANNEL, PW_AXIS_MIX};
+    static const enum pw_axis columns[PW_PE_TABLES] = {PW_AXIS_HEAD,
+                                                       PW_AXIS_HEAD,
+                                                       PW_AXIS_PAIR,
+                                                       PW_AXIS_PAIR,
+                                                       PW_AXIS_CHANNEL,
+                                                       PW_AXIS_MIX,
+                                                       [PW_TABLE_SCORE] = PW_AXIS_HEAD};
     struct pw_expr *flat;
     enum pw_code code = pw_formula_flat(opts, cfg, which, &flat, err);
     *out = NULL;

@@ -127,13 +127,17 @@ static void flatten_range(struct flattener *f, int to, int loop)
             f->map[k] = flat_node(f, k);
 }
 
-/* Copies a stage and returns its node. */
-static int flatten_stage(struct flattener *f, enum pw_stage stage)
+/* Copies a node with those that it reads; returns its copy. */
+static int flatten_node(struct flattener *f, int root)
 {
-    int root = f->x->root[stage];
     pw_expr_mark(f->x, root, f->needed);
     flatten_range(f, root + 1, -1);
     return f->map[root];
+}
+
+static int flatten_stage(struct flattener *f, enum pw_stage stage)
+{
+    return flatten_node(f, f->x->root[stage]);
 }
 
 static int call_node(struct flattener *f, enum pw_expr_function function, int a, int b)
@@ -148,6 +152,18 @@ static int bias_node(struct flattener *f)
         return root;
     int seen = flatten_stage(f, PW_STAGE_MASK), hidden = add_number(f, -INFINITY);
     return add_node(f, (struct pw_node){.op = PW_NODE_SELECT, .arg = {seen, root, hidden}});
+}
+
+/* The learned numbers of the stage score, by d: d == 0 ? the first : d == 1 ? the second : ... */
+static int numbers_node(struct flattener *f)
+{
+    int number[PW_EXPR_NODES], n = pw_expr_numbers(f->x, number), all = flatten_node(f, number[n - 1]);
+    for (int k = n - 2; k >= 0; k--) {
+        int own = flatten_node(f, number[k]);
+        int here = call_node(f, PW_F_EQUAL, add_variable(f, PW_VAR_DISTANCE), add_number(f, k));
+        all = add_node(f, (struct pw_node){.op = PW_NODE_SELECT, .arg = {here, own, all}});
+    }
+    return all;
 }
 
 /* gain * cos(angle) or gain * sin(angle) */
@@ -169,6 +185,7 @@ static int root_node(struct flattener *f)
     case PW_TABLE_GAIN: return flatten_stage(f, PW_STAGE_SCALE);
     case PW_TABLE_ADDED: return flatten_stage(f, PW_STAGE_EMBED);
     case PW_TABLE_BANK: return flatten_stage(f, PW_STAGE_MIX);
+    case PW_TABLE_SCORE: return numbers_node(f);
     default: return turn_node(f);
     }
 }
@@ -176,7 +193,8 @@ static int root_node(struct flattener *f)
 enum pw_code pw_formula_flat(const void *opts, const struct pw_config *cfg, enum pw_pe_table which,
                              struct pw_expr **out, struct pw_err *err)
 {
-    static const char *const stages[PW_PE_TABLES] = {"bias", "scale", "angle", "angle", "embed", "mix"};
+    static const char *const stages[PW_PE_TABLES] = {
+        "bias", "scale", "angle", "angle", "embed", "mix", [PW_TABLE_SCORE] = "score"};
     const struct pw_formula *formula = pw_formula_of(opts);
     const struct pw_expr *x = formula->x;
     struct flattener *f = pw_alloc(1, sizeof *f);

@@ -68,12 +68,13 @@ int pw_pe_formula_params(const struct pw_pe_use_opts *use, const struct pw_confi
 
 static struct pw_expr_use use_of(const struct pw_pe_pass *x, int layer)
 {
-    bool bank = x->which == PW_TABLE_BANK, heads = bank || x->which == PW_TABLE_GAIN,
-         columns = !heads && x->which != PW_TABLE_BIAS;
+    bool bank = x->which == PW_TABLE_BANK, score = x->which == PW_TABLE_SCORE,
+         heads = bank || score || x->which == PW_TABLE_GAIN, columns = !heads && x->which != PW_TABLE_BIAS;
     return (struct pw_expr_use){.code = x->code,
                                 .there = x->there,
-                                .from = bank ? 0 : x->use->tune.offset, /* its positions are distances */
-                                .step = x->use->tune.stretch,
+                                /* positions of a bank are distances, those of a score's numbers count them */
+                                .from = bank || score ? 0 : x->use->tune.offset,
+                                .step = score ? 1 : x->use->tune.stretch,
                                 .layer = layer,
                                 .causal = heads || columns ||
                                           !pw_formula_both(pw_formula_of(x->use->o.bytes)->x, x->cfg),

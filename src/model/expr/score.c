@@ -1,5 +1,7 @@
 /* score.c - translates the stages `score` and `gate`. Constants of the model are folded, so the program that
- * every pair of positions or every token runs is as short as the formula's own part. */
+ * every pair of positions or every token runs is as short as the formula's own part. Of learned parameters it
+ * reads numbers that depend on no pair: the backend computes them once for each layer and head
+ * (PW_TABLE_SCORE), by the program of a learned table. */
 #include "model/expr/score.h"
 
 #include <string.h>
@@ -13,6 +15,7 @@ struct translation {
     const char *stage;
     struct pw_score *out;
     struct pw_err *err;
+    int number[PW_EXPR_NODES], n_numbers; /* the nodes that are learned numbers */
     int to[PW_EXPR_NODES]; /* the program's node of each node of the formula; -1: not translated */
     enum pw_code code;
 };
@@ -103,8 +106,12 @@ static int put_select(struct translation *t, const struct pw_node *node)
     return put_op(t, PW_SCORE_SELECT, 0, arg, 0, 0);
 }
 
-static int translate(struct translation *t, const struct pw_node *node)
+static int translate(struct translation *t, int k)
 {
+    const struct pw_node *node = &t->x->node[k];
+    for (int i = 0; i < t->n_numbers; i++)
+        if (t->number[i] == k)
+            return put_op(t, PW_SCORE_LEARNED, i, NULL, 0, 0);
     switch (node->op) {
     case PW_NODE_NUMBER: return put_number(t, node->value);
     case PW_NODE_VAR: return put_variable(t, node->index);
@@ -118,9 +125,50 @@ static int translate(struct translation *t, const struct pw_node *node)
         t->code = pw_fail(t->err, PW_EUSER, "%s: no 'sum' here: write its terms", t->stage);
         return 0;
     default:
-        t->code = pw_fail(t->err, PW_EUSER, "%s: no learned parameters here: write numbers", t->stage);
+        t->code =
+            pw_fail(t->err, PW_EUSER, "%s: no table or network of s, i, j or d: use it in 'bias'", t->stage);
         return 0;
     }
+}
+
+static bool is_learned(const struct pw_node *node, const bool *learned)
+{
+    bool any = node->op == PW_NODE_PARAM || node->op == PW_NODE_ENTRY || node->op == PW_NODE_BETWEEN ||
+               node->op == PW_NODE_NETWORK;
+    for (int i = 0; i < 3; i++)
+        any = any || (node->arg[i] >= 0 && learned[node->arg[i]]);
+    return any;
+}
+
+/* Sets needed [PW_EXPR_NODES] for the nodes that the program has: those that the root reads, but none that
+ * only a learned number reads. */
+static int mark_program(const struct pw_expr *x, enum pw_stage stage, bool *needed, int *number)
+{
+    static const uint64_t of_pair = UINT64_C(1) << PW_VAR_SCORE | UINT64_C(1) << PW_VAR_I |
+                                    UINT64_C(1) << PW_VAR_J | UINT64_C(1) << PW_VAR_DISTANCE;
+    bool learned[PW_EXPR_NODES];
+    int root = x->root[stage], n = 0;
+    for (int k = 0; k <= root; k++)
+        learned[k] = is_learned(&x->node[k], learned);
+    memset(needed, 0, PW_EXPR_NODES * sizeof *needed);
+    if (root >= 0)
+        needed[root] = true;
+    for (int k = root; k >= 0; k--) {
+        const struct pw_node *node = &x->node[k];
+        bool whole = learned[k] && (node->vars & of_pair) == 0 && node->counters == 0;
+        if (needed[k] && whole)
+            number[n++] = k;
+        for (int i = 0; needed[k] && !whole && i < 3; i++)
+            if (node->arg[i] >= 0)
+                needed[node->arg[i]] = true;
+    }
+    return n;
+}
+
+int pw_expr_numbers(const struct pw_expr *x, int *node)
+{
+    bool needed[PW_EXPR_NODES];
+    return mark_program(x, PW_STAGE_SCORE, needed, node);
 }
 
 enum pw_code pw_expr_function(struct pw_score *out, const struct pw_expr *x, enum pw_stage stage,
@@ -136,9 +184,12 @@ enum pw_code pw_expr_function(struct pw_score *out, const struct pw_expr *x, enu
     bool needed[PW_EXPR_NODES];
     int root = x->root[stage];
     memset(out, 0, sizeof *out);
-    pw_expr_mark(x, root, needed);
+    t.n_numbers = mark_program(x, stage, needed, t.number);
+    if (t.n_numbers > PW_SCORE_MOST_LEARNED)
+        return pw_fail(err, PW_EUSER, "%s: %d numbers of learned parameters: at most %d", t.stage,
+                       t.n_numbers, PW_SCORE_MOST_LEARNED);
     for (int k = 0; k <= root && t.code == PW_OK; k++)
-        t.to[k] = needed[k] ? translate(&t, &x->node[k]) : -1;
+        t.to[k] = needed[k] ? translate(&t, k) : -1;
     if (t.code != PW_OK)
         return t.code;
     /* the last node is the result; that of a constant, or of `s` or `g` alone, may lie before others */

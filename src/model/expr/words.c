@@ -49,6 +49,7 @@ const struct pw_formula_words pw_formula_words[] = {
       {"per head, per layer",
        "each head or layer has its own; also per pair (angle, gain), per channel (embed) and per mix"},
       {"mlp(x, hidden=32)", "a small network with an output for each head, in bias and scale"},
+      {NULL, "In score, learned tables and networks read no s, i, j or d."},
       {"a = option(V, A..B)", "a number that the user may set: pe NAME a=V, within A..B"}}},
     {"TOKENS AND CHANCE, in position",
      {{"token(i)", "class of a token: word, digit, separator, symbol or last"},
@@ -63,5 +64,7 @@ const struct pw_formula_words pw_formula_words[] = {
       {"pe expr 'gate = log(sigmoid(g))'", "forgetting attention"},
       {"pe expr 'mixes = 4; mix = exp(-d / 2 ** m)'", "decays among which each token chooses"},
       {"pe expr 'scan = stick'", "stick-breaking attention"},
-      {"pe expr 'score = 30 * tanh(s / 30)'", "capped scores"}}},
+      {"pe expr 'score = 30 * tanh(s / 30)'", "capped scores"},
+      {"pe expr 'cap = learn(30) per head; score = cap * tanh(s / cap)'",
+       "with a learned cap for each head"}}},
     {NULL, {{0}}}};
