@@ -10,6 +10,7 @@
 #include "ui/app.h"
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Says what a job did, or uses its result. waited: the script waited for it, and fails if the job has failed.
  */
@@ -169,5 +170,6 @@ void pw_app_begin_recall(struct pw_app *app)
     pw_place_own(&none, "encodings");
     pw_place_own(&none, "lessons");
     pw_str_fini(&none);
+    tzset(); /* reads the time zone */
     pw_recall_begin(ask_disk, app);
 }

@@ -230,6 +230,8 @@ void pw_app_begin(struct pw_app *app, struct pw_str *errors)
     else
         app->ui.snap = pw_lab_snapshot(app->lab);
     app->ui.transport.beside = app->screen;
+    if (app->screen && app->ui.transport.player != NULL)
+        pw_player_defer(app->ui.transport.player);
     app->begin = app->settings;
     pw_config_begin(app, errors);
     pw_undo_fini(&app->undo); /* undo does not go back past the user's file */

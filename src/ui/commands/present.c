@@ -67,7 +67,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         struct pw_disk_job job = {.work = list_lessons, .arg = app->screen ? NULL : app};
         return pw_app_write(app, &job, err);
     }
-    if (app->ui.snap->state.run != PW_RUN_IDLE)
+    if (pw_time_end(&app->ui)->state.run != PW_RUN_IDLE)
         return pw_fail(err, PW_EUSER, "present: training is running; 'stop' it first");
     return pw_app_read(app, pw_args_word(args, 0), pw_lesson_path, PW_LESSON_BYTES, begin_lesson, err);
 }
