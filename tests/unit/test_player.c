@@ -194,8 +194,8 @@ static void complete(struct pw_player *p, struct pw_ahead *a, uint64_t moves)
     pw_player_take(p, a);
 }
 
-/* A player that defers reads nothing itself. What it shows at first can be read in full, and is the fold once
- * the missing events were read, also if the answer belongs to another moment. */
+/* A player that defers reads nothing itself. Its first snapshot of a moment can be read in full. The snapshot
+ * is the fold once the missing events were read, also if an answer belongs to another moment. */
 static void a_player_defers(void **state)
 {
     (void)state;
