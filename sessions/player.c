@@ -27,6 +27,7 @@ struct pw_player {
     struct pw_shelf events; /* of struct told: all events except step metrics */
     struct pw_shelf clock;  /* of int64_t: CLOCK_REALTIME, ascending */
     bool too_wild;
+    bool defers; /* pw_player_at reads nothing */
 };
 
 static bool is_metric(enum pw_event_kind kind)
@@ -132,14 +133,34 @@ bool pw_player_poll(struct pw_player *p)
 bool pw_player_take(struct pw_player *p, struct pw_ahead *a)
 {
     uint64_t last = p->now->seq;
+    bool lacked = a->n_lack > 0;
     for (int i = 0; i < a->n && !p->too_wild; i++)
         take(p, a->event[i]);
+    for (int i = 0; i < a->n_lack; i++)
+        pw_slots_take(p->slots, &a->lack[i]);
     pw_ahead_drop(a);
     if (a->told)
         p->now->session = a->session;
-    if (p->now->seq > last)
+    if (p->now->seq > last || lacked)
         p->shown = 0; /* as in pw_player_poll */
     return p->now->seq > last;
+}
+
+void pw_player_defer(struct pw_player *p)
+{
+    p->defers = true;
+}
+
+bool pw_player_lacks(const struct pw_player *p)
+{
+    return p->defers && p->shown > 0 && pw_slots_lack(p->slots, NULL) > 0;
+}
+
+void pw_player_ask(const struct pw_player *p, struct pw_ahead *a)
+{
+    pw_ahead_drop(a);
+    if (pw_player_lacks(p))
+        a->n_lack = pw_slots_lack(p->slots, &a->lack);
 }
 
 uint64_t pw_player_last(const struct pw_player *p)
@@ -154,7 +175,7 @@ const struct pw_snapshot *pw_player_at(struct pw_player *p, uint64_t seq)
         return p->now;
     if (seq == p->shown && seq > 0)
         return p->view;
-    pw_slots_restore(p->slots, p->view, p->record, seq);
+    pw_slots_restore(p->slots, p->view, p->now, p->defers ? NULL : p->record, seq);
     for (int i = 0; i < PW_MAX_ARMS; i++)
         told[i] = pw_slots_emitted_step(p->slots, i + 1, seq);
     pw_lives_cut(&p->lives, p->view, p->now, seq, told);

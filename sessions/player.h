@@ -30,6 +30,13 @@ struct pw_ahead *pw_ahead_create(struct pw_player *p, const char *path);
 void pw_ahead_destroy(struct pw_ahead *a); /* NULL is a no-op */
 void pw_ahead_read(struct pw_ahead *a, uint64_t from);
 bool pw_player_take(struct pw_player *p, struct pw_ahead *a);
+/* From now on pw_player_at reads nothing. Its snapshot may lack events: an evaluation, a map, a table, a
+ * finding or a prompt is then the one that was shown before. pw_player_lacks returns whether the last
+ * snapshot of an earlier moment does. pw_player_ask makes pw_ahead_read read these events too, and
+ * pw_player_take adds them; then call pw_player_at again. */
+void pw_player_defer(struct pw_player *p);
+bool pw_player_lacks(const struct pw_player *p);
+void pw_player_ask(const struct pw_player *p, struct pw_ahead *a);
 /* Return the number of the last event. */
 uint64_t pw_player_last(const struct pw_player *p);
 

@@ -1,7 +1,8 @@
 /* player_ahead.c - reads new events of a session on another thread than the player's.
  *
  * A player belongs to the thread that draws, and reading may wait for the disk. So the events are read by a
- * record of their own, and kept until the player's thread folds them. */
+ * record of their own, and kept until the player's thread folds them. So are the events that the shown
+ * snapshot lacks. */
 #include "sessions/player.h"
 
 #include <stdlib.h>
@@ -25,6 +26,11 @@ void pw_ahead_drop(struct pw_ahead *a)
     for (int i = 0; i < a->n; i++)
         pw_event_free(a->event[i]);
     a->n = 0;
+    for (int i = 0; i < a->n_lack; i++)
+        pw_event_free(a->lack[i].e);
+    free(a->lack);
+    a->lack = NULL;
+    a->n_lack = 0;
 }
 
 void pw_ahead_destroy(struct pw_ahead *a)
@@ -52,10 +58,11 @@ static bool keep_event(void *arg, struct pw_event *e)
 void pw_ahead_read(struct pw_ahead *a, uint64_t from)
 {
     struct pw_err err;
-    pw_ahead_drop(a);
     a->told = false;
     if (a->record == NULL && pw_record_open(&a->record, a->path, &err) != PW_OK)
-        return; /* the next call tries again */
+        return; /* the next call tries again; events that the snapshot lacks can't be read */
+    for (int i = 0; i < a->n_lack; i++)
+        a->lack[i].e = pw_slots_event(a->record, a->lack[i].seq);
     pw_record_poll(a->record);
     pw_record_events(a->record, from + 1, UINT64_MAX, keep_event, a, &err);
     /* If no process records, don't touch the lock: another process may want it. */

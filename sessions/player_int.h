@@ -13,16 +13,25 @@
 #include "sessions/fold_int.h"
 #include "sessions/player.h"
 
+/* An event that a slot of the restored snapshot lacks (player_slots.c). */
+struct pw_lack {
+    int slot;
+    uint64_t seq;
+    struct pw_event *e; /* owned; NULL: not read yet, or it can't be read */
+};
+
 /* ---- player_ahead.c */
 struct pw_ahead {
     char *path;
     struct pw_record *record; /* NULL: not opened yet */
     struct pw_event **event;  /* [n] owned: read, and not yet taken */
     int n, cap;
+    struct pw_lack *lack; /* [n_lack] owned */
+    int n_lack;
     bool told;                    /* the last read filled in the session */
     struct pw_ev_session session; /* as of the last read that did */
 };
-/* Drop the events that were read. */
+/* Drop the events that were read, and the list of lacking ones. */
 void pw_ahead_drop(struct pw_ahead *a);
 /* Fill the session slot, because SESSION events are not recorded: this is a session opened for reading. */
 void pw_player_session(struct pw_ev_session *s, struct pw_record *r);
@@ -138,8 +147,18 @@ void pw_slots_free(struct pw_slots *s);
 void pw_slots_after(struct pw_slots *s, const struct pw_snapshot *now, const struct pw_event *e);
 /* Return the last event at or before seq, other than STEP, that set an arm's step. */
 uint64_t pw_slots_emitted_step(const struct pw_slots *s, int arm, uint64_t seq);
-/* Restore everything except series, as of seq, into view. Arrays belong to s and are read from r. */
-void pw_slots_restore(struct pw_slots *s, struct pw_snapshot *view, struct pw_record *r, uint64_t seq);
+/* Restore everything except series, as of seq, into view. Arrays belong to s and are read from r. r NULL:
+ * nothing is read. Then an array that was not read yet is the last one of its slot that was shown, at first
+ * the one of `end`, the snapshot of all events. */
+void pw_slots_restore(struct pw_slots *s, struct pw_snapshot *view, const struct pw_snapshot *end,
+                      struct pw_record *r, uint64_t seq);
+/* Return the number of events that the last restored snapshot lacks. list: NULL, or set to them if there are
+ * any; the caller frees it. */
+int pw_slots_lack(const struct pw_slots *s, struct pw_lack **list);
+/* Add an event that was read, or that can't be read; takes it from l. The next restore uses it. */
+void pw_slots_take(struct pw_slots *s, struct pw_lack *l);
+/* Read one event; NULL: it can't be read. The caller frees it. */
+struct pw_event *pw_slots_event(struct pw_record *r, uint64_t seq);
 /* Return the text of the log line of event seq; NULL if it has none. */
 const char *pw_slots_line(const struct pw_slots *s, uint64_t seq);
 

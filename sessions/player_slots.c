@@ -95,7 +95,9 @@ enum {
 
 struct pw_slots {
     struct pw_shelf values[PIECES];
-    struct pw_event *held[SLOTS]; /* events that own the arrays of the restored snapshot */
+    struct pw_event *held[SLOTS]; /* events that own the arrays of the restored snapshot; NULL: unreadable */
+    uint64_t read[SLOTS];         /* the numbers of these events; 0: none was read yet */
+    uint64_t needed[SLOTS];       /* the events that the restored snapshot should have; 0: none */
     struct pw_trail ticks, tokens;
     struct pw_past_kept kept[PW_MAX_ARMS];
     struct pw_past_course course[PW_MAX_ARMS];
@@ -236,41 +238,57 @@ static bool take(void *arg, struct pw_event *e)
     return false;
 }
 
-/* Return the event with this number and kind, the held one or from the record; NULL if it can't be read. */
-static struct pw_event *held(struct pw_event **h, struct pw_record *r, enum pw_event_kind kind, uint64_t seq)
+struct pw_event *pw_slots_event(struct pw_record *r, uint64_t seq)
 {
+    struct pw_event *e = NULL;
     struct pw_err err;
-    if (*h != NULL && (*h)->seq == seq)
-        return *h;
-    pw_event_free(*h);
-    *h = NULL;
-    if (seq == 0 || pw_record_events(r, seq, seq, take, h, &err) != PW_OK || *h == NULL)
-        return NULL;
-    if ((*h)->kind != kind || (*h)->seq != seq) {
-        pw_event_free(*h);
-        *h = NULL;
-    }
-    return *h;
+    if (pw_record_events(r, seq, seq, take, &e, &err) == PW_OK && e != NULL && e->seq == seq)
+        return e;
+    pw_event_free(e);
+    return NULL;
 }
 
-/* Fill the slots' arrays. If the event of a slot can't be read, the slot becomes empty. */
-static struct pw_event **fill(struct pw_event **h, void *of, const struct slot *slot, int n,
-                              struct pw_record *r)
+static void hold(struct pw_slots *s, int i, uint64_t seq, struct pw_event *e)
 {
-    for (int i = 0; i < n; i++, h++) {
+    pw_event_free(s->held[i]);
+    s->held[i] = e;
+    s->read[i] = seq;
+}
+
+/* The content of slot i from event seq. If nothing is read now (r NULL): the last content, at first that of
+ * the end. NULL: there is none. */
+static const void *content(struct pw_slots *s, int i, const struct slot *slot, uint64_t seq, const char *end,
+                           struct pw_record *r)
+{
+    uint64_t last;
+    s->needed[i] = seq;
+    if (seq == 0)
+        return NULL;
+    if (s->read[i] != seq && r != NULL)
+        hold(s, i, seq, pw_slots_event(r, seq));
+    if (s->held[i] != NULL)
+        return s->held[i]->kind == slot->kind ? &s->held[i]->u : NULL;
+    memcpy(&last, end + slot->seq, sizeof last);
+    return s->read[i] == 0 && last != 0 ? end + slot->at : NULL;
+}
+
+/* Fill the arrays of n slots, the first of which is *next. A slot without content becomes empty. end: the
+ * same part of the snapshot at the end. */
+static void fill(struct pw_slots *s, int *next, void *of, const void *end, const struct slot *slot, int n,
+                 struct pw_record *r)
+{
+    for (int i = 0; i < n; i++, ++*next) {
         char *at = (char *)of + slot[i].at;
         uint64_t seq;
         memcpy(&seq, (char *)of + slot[i].seq, sizeof seq);
-        const struct pw_event *e = held(h, r, slot[i].kind, seq);
-        if (e != NULL) {
-            memcpy(at, &e->u, slot[i].size);
-            continue;
-        }
-        memset(at, 0, slot[i].size);
-        if (seq != 0 && slot[i].has != ALWAYS)
+        const void *from = content(s, *next, &slot[i], seq, end, r);
+        if (from != NULL)
+            memcpy(at, from, slot[i].size);
+        else
+            memset(at, 0, slot[i].size);
+        if (from == NULL && seq != 0 && slot[i].has != ALWAYS)
             *((bool *)((char *)of + slot[i].has)) = false;
     }
-    return h;
 }
 
 static void restore_ticks(const struct pw_slots *s, struct pw_snapshot *view, uint64_t seq)
@@ -293,22 +311,25 @@ static void restore_tokens(struct pw_slots *s, struct pw_snapshot *view, uint64_
     view->cap_tokens = s->cap_restored;
 }
 
-void pw_slots_restore(struct pw_slots *s, struct pw_snapshot *view, struct pw_record *r, uint64_t seq)
+void pw_slots_restore(struct pw_slots *s, struct pw_snapshot *view, const struct pw_snapshot *end,
+                      struct pw_record *r, uint64_t seq)
 {
     const struct pw_shelf *v = restore(s->values, view, whole, COUNT(whole), seq);
-    struct pw_event **h = fill(s->held, view, whole_slots, COUNT(whole_slots), r);
+    int next = 0;
+    fill(s, &next, view, end, whole_slots, COUNT(whole_slots), r);
     for (int i = 0; i < PW_MAX_ARMS; i++) {
         struct pw_arm_view *a = &view->arms[i];
+        const struct pw_arm_view *last = &end->arms[i];
         v = restore(v, a, of_arm, COUNT(of_arm), seq);
-        h = fill(h, a, arm_slots, COUNT(arm_slots), r);
+        fill(s, &next, a, last, arm_slots, COUNT(arm_slots), r);
         for (int k = 0; k < PW_MAX_REPLICAS; k++) {
             v = restore(v, &a->rep[k], of_replica, COUNT(of_replica), seq);
-            h = fill(h, &a->rep[k], replica_slots, COUNT(replica_slots), r);
+            fill(s, &next, &a->rep[k], &last->rep[k], replica_slots, COUNT(replica_slots), r);
         }
     }
     for (int i = 0; i < PW_MAX_FINDINGS; i++) {
         v = restore(v, &view->findings[i], of_finding, COUNT(of_finding), seq);
-        h = fill(h, &view->findings[i], finding_slots, COUNT(finding_slots), r);
+        fill(s, &next, &view->findings[i], &end->findings[i], finding_slots, COUNT(finding_slots), r);
     }
     restore_ticks(s, view, seq);
     restore_tokens(s, view, seq);
@@ -317,4 +338,28 @@ void pw_slots_restore(struct pw_slots *s, struct pw_snapshot *view, struct pw_re
     view->n_log = pw_shelf_upto(&s->log, seq);
     for (int64_t i = view->n_log > PW_LOG_LINES ? view->n_log - PW_LOG_LINES : 0; i < view->n_log; i++)
         memcpy(&view->log[i % PW_LOG_LINES], pw_shelf_at(&s->log, (int)i), sizeof *view->log);
+}
+
+/* ---- reading on another thread */
+
+int pw_slots_lack(const struct pw_slots *s, struct pw_lack **list)
+{
+    int n = 0;
+    for (int i = 0; i < SLOTS; i++)
+        n += s->needed[i] != 0 && s->needed[i] != s->read[i];
+    if (n > 0 && list != NULL) {
+        *list = pw_alloc((size_t)n, sizeof **list);
+        for (int i = 0, k = 0; i < SLOTS; i++)
+            if (s->needed[i] != 0 && s->needed[i] != s->read[i])
+                (*list)[k++] = (struct pw_lack){.slot = i, .seq = s->needed[i]};
+    }
+    return n;
+}
+
+void pw_slots_take(struct pw_slots *s, struct pw_lack *l)
+{
+    if (s->needed[l->slot] == s->read[l->slot])
+        return; /* the view moved on, and is complete */
+    hold(s, l->slot, l->seq, l->e);
+    l->e = NULL;
 }

@@ -6,8 +6,9 @@
 #include "base/text.h"
 #include <stdbool.h>
 
-/* Append the path of the folder `name` that belongs to the program: beside it, in share/pewter if it is
- * installed, or in the source tree. Returns false, and appends nothing, if there is none. */
+/* Append the path of the folder `name` (a constant) that belongs to the program: beside it, in share/pewter
+ * if it is installed, or in the source tree. Returns false, and appends nothing, if there is none. Only the
+ * first call for a name looks at the disk, because a program keeps its place while it runs. */
 bool pw_place_own(struct pw_str *path, const char *name);
 /* Return the end of a message about something that was not found: "" if the program has its folders,
  * otherwise that it was copied without them, and where they are. Constant. */

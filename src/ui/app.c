@@ -4,6 +4,7 @@
  * lab, so a thousand steps a second cause no more wake-ups than frames. A key is drawn immediately. If the
  * terminal is so slow that a frame blocks, frames become rarer instead of queueing. Frames that take long to
  * compute also become rarer, so that watching costs training almost nothing. */
+#include "base/recall.h"
 #include "base/slice.h"
 #include "ui/guard.h"
 #include "ui/loop.h"
@@ -158,6 +159,7 @@ static void read_written(struct pw_loop *l)
         complain(l, err.msg);
         l->app.quit = PW_STAY; /* a failure drops the rest of a line or script */
     }
+    pw_line_read(l->line);
     l->dirty = true;
 }
 
@@ -186,6 +188,10 @@ static void draw_screen(struct pw_loop *l)
     double start = pw_now(), work = work_seconds();
     pw_time_show(ui, l->app.lab != NULL ? pw_lab_snapshot(l->app.lab) : NULL, start);
     l->seen.by[PW_AT_LAB] = ui->snap;
+    if (start < pw_time_due(ui)) { /* so that a disk that is fast causes one frame, not two */
+        l->next_frame = pw_time_due(ui);
+        return;
+    }
     pw_app_dress(&l->app, pw_term_abilities(l->term), l->behind);
     if (l->app.lab != NULL)
         pw_news_read(&l->news, ui);
@@ -350,6 +356,7 @@ static void work(struct pw_loop *l, const struct pw_app_config *cfg, const struc
     show_errors(l, &errors);
     l->seen = (struct pw_seen){{[PW_AT_LAB] = l->app.ui.snap, [PW_AT_UI] = &l->app.ui}};
     l->line = pw_line_new(l->app.commands, &l->seen, &l->history);
+    pw_app_begin_recall(&l->app); /* from here on this thread does not wait for the disk */
     if (cfg->script != NULL)
         pw_loop_submit(l, cfg->script, PW_SEND_SCRIPT);
     take_bytes(l, typed->typed, typed->n_typed);
@@ -357,6 +364,7 @@ static void work(struct pw_loop *l, const struct pw_app_config *cfg, const struc
 
     run(l);
 
+    pw_recall_begin(NULL, NULL);
     pw_script_end(&l->app);
     pw_line_free(l->line);
     pw_app_end(&l->app); /* waits for the history's last line */

@@ -45,12 +45,12 @@ struct pw_script {
     bool computed;       /* the data that the next command (`export figure`) was missing has been requested */
     enum pw_waiting waiting;
     double until; /* for PW_WAIT_TIME, CLOCK_MONOTONIC */
-    /* what the next command needs: for PW_WAIT_LAB a request, for PW_WAIT_DISK a job, for PW_WAIT_PAST 0 */
+    /* what the next command needs: a request to the lab, or what is in its place (fresh.c); for PW_WAIT_DISK
+     * a job */
     uint64_t request;
 };
 
-/* Typed lines that wait for a request to the lab, or for the player (request 0): fresh.c. They run in this
- * order. */
+/* Typed lines that wait for a request to the lab, or for the past (fresh.c). They run in this order. */
 struct pw_held {
     struct pw_held_entry {
         uint64_t request;
@@ -177,10 +177,18 @@ enum pw_code pw_app_take_written(struct pw_app *app, struct pw_err *err);
 /* Reads a text file of at most `limit` bytes now; the caller frees *text. */
 enum pw_code pw_app_text(const char *path, size_t limit, char **text, struct pw_err *err);
 /* Reads the file as a job of the disk and then calls use with its text. Later commands of the line or script
- * wait. */
+ * wait. find: appends, as a part of the job, the path of the file that `path` names; NULL: `path` is the
+ * path.
+ */
+typedef enum pw_code pw_app_find(const char *name, struct pw_str *path, struct pw_err *err);
 typedef enum pw_code pw_app_use(struct pw_app *app, const char *path, char *text, struct pw_err *err);
-enum pw_code pw_app_read(struct pw_app *app, const char *path, size_t limit, pw_app_use *use,
-                         struct pw_err *err);
+enum pw_code pw_app_read(struct pw_app *app, const char *path, pw_app_find *find, size_t limit,
+                         pw_app_use *use, struct pw_err *err);
+
+/* From now on completion and hints on this thread get names and texts of files from memory, and the disk's
+ * thread reads them (base/recall.h). Reads the rest that this thread needs. Call it before the first frame,
+ * and pw_recall_begin(NULL, NULL) at the end. */
+void pw_app_begin_recall(struct pw_app *app);
 
 /* Shows a line of text as a command's answer; without a screen prints it. */
 void pw_app_answer(struct pw_app *app, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -5,9 +5,12 @@
  * Without a screen the job is done within the command. */
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/places.h"
+#include "base/recall.h"
 #include "ui/app.h"
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Says what a job did, or uses its result. waited: the script waited for it, and fails if the job has failed.
  */
@@ -86,6 +89,7 @@ enum pw_code pw_app_text(const char *path, size_t limit, char **text, struct pw_
 
 struct reading {
     char *path, *text;
+    pw_app_find *find;
     size_t limit;
     pw_app_use *use;
 };
@@ -93,8 +97,15 @@ struct reading {
 static enum pw_code read_text(void *arg, struct pw_str *said, struct pw_err *err)
 {
     struct reading *r = arg;
+    struct pw_str path = {0};
     (void)said;
-    return pw_app_text(r->path, r->limit, &r->text, err);
+    enum pw_code code = r->find != NULL ? r->find(r->path, &path, err) : PW_OK;
+    if (path.len > 0) {
+        free(r->path);
+        r->path = pw_text_dup(path.s);
+    }
+    pw_str_fini(&path);
+    return code == PW_OK ? pw_app_text(r->path, r->limit, &r->text, err) : code;
 }
 
 static void free_reading(void *arg)
@@ -113,12 +124,52 @@ static enum pw_code use_text(struct pw_app *app, void *arg, struct pw_err *err)
     return code;
 }
 
-enum pw_code pw_app_read(struct pw_app *app, const char *path, size_t limit, pw_app_use *use,
-                         struct pw_err *err)
+enum pw_code pw_app_read(struct pw_app *app, const char *path, pw_app_find *find, size_t limit,
+                         pw_app_use *use, struct pw_err *err)
 {
     struct reading *r = pw_alloc(1, sizeof *r);
-    *r = (struct reading){.path = pw_text_dup(path), .limit = limit, .use = use};
+    *r = (struct reading){.path = pw_text_dup(path), .find = find, .limit = limit, .use = use};
     struct pw_disk_job job = {
         .work = read_text, .done = use_text, .free = free_reading, .arg = r, .orders = true};
     return pw_app_write(app, &job, err);
+}
+
+/* ---- answers from memory */
+
+struct recalling {
+    char *path;
+    size_t limit;
+};
+
+static enum pw_code read_recalled(void *arg, struct pw_str *said, struct pw_err *err)
+{
+    const struct recalling *r = arg;
+    (void)said, (void)err;
+    pw_recall_read(r->path, r->limit);
+    return PW_OK;
+}
+
+static void free_recalling(void *arg)
+{
+    struct recalling *r = arg;
+    free(r->path);
+    free(r);
+}
+
+static void ask_disk(void *app, const char *path, size_t limit)
+{
+    struct recalling *r = pw_alloc(1, sizeof *r);
+    *r = (struct recalling){pw_text_dup(path), limit};
+    struct pw_disk_job job = {.work = read_recalled, .free = free_recalling, .arg = r};
+    pw_disk_hand(((struct pw_app *)app)->disk, &job);
+}
+
+void pw_app_begin_recall(struct pw_app *app)
+{
+    struct pw_str none = {0};
+    pw_place_own(&none, "encodings");
+    pw_place_own(&none, "lessons");
+    pw_str_fini(&none);
+    tzset(); /* reads the time zone */
+    pw_recall_begin(ask_disk, app);
 }

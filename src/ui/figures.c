@@ -2,8 +2,8 @@
  *
  * Three kinds of data can be missing when the line runs. The lab computes an arm's data (answers, tables) on
  * request. Commands that produce data (an evaluation) are inserted before the line. In both cases the line
- * runs again. Recorded sessions are folded to their ends on disk by a job of the disk; then the figure is
- * drawn, and a second job converts it to its format and writes it. */
+ * runs again. Recorded sessions are found and folded to their ends on disk by a job of the disk; then the
+ * figure is drawn, and a second job converts it to its format and writes it. */
 #include "ui/figures.h"
 
 #include <stdio.h>
@@ -47,6 +47,7 @@ void pw_figures_shown(const struct pw_app *app, char *name, size_t size)
 struct figure {
     struct pw_figure_options o;
     char *path, *line; /* the file, and the whole command */
+    char *own;         /* the folder of the session that is shown */
     struct pw_figure_session list[PW_FIGURE_LINES];
     char name[PW_FIGURE_LINES][128];
     char *folder[PW_FIGURE_LINES];             /* to read; NULL: the session that is shown */
@@ -68,6 +69,7 @@ static void free_figure(void *arg)
     pw_snapshot_free(g->moment);
     pw_str_fini(&g->drawn.svg);
     free(g->session);
+    free(g->own);
     free(g->path);
     free(g->line);
     free(g);
@@ -101,43 +103,45 @@ static enum pw_code fold_session(struct pw_snapshot **s, const char *folder, con
     return code;
 }
 
-/* Returns true if the folder is that of the running session or of the recorded session that is shown. */
-static bool is_shown(const struct pw_ui *ui, const char *folder)
+/* The folder of the running session, or of the recorded session that is shown; "": there is none. */
+static const char *shown_folder(const struct pw_ui *ui)
 {
     const struct pw_ev_session *s = &pw_time_end(ui)->session;
-    const char *own = ui->transport.alone     ? pw_record_path(pw_player_record(ui->transport.player))
-                      : s->how != PW_REC_NONE ? s->folder
-                                              : "";
-    struct stat a, b;
+    return ui->transport.alone     ? pw_record_path(pw_player_record(ui->transport.player))
+           : s->how != PW_REC_NONE ? s->folder
+                                   : "";
+}
 
-    return own[0] && stat(own, &a) == 0 && stat(folder, &b) == 0 && a.st_dev == b.st_dev &&
+static bool is_shown(const struct figure *g, const char *folder)
+{
+    struct stat a, b;
+    return g->own[0] != '\0' && stat(g->own, &a) == 0 && stat(folder, &b) == 0 && a.st_dev == b.st_dev &&
            a.st_ino == b.st_ino;
 }
 
-static enum pw_code add_session(struct figure *r, const struct pw_ui *ui, const char *typed,
-                                struct pw_err *err)
+static enum pw_code add_session(struct figure *g, const char *typed, struct pw_err *err)
 {
-    char folder[PW_LINE * 4], *name = r->name[r->n];
+    char folder[PW_LINE * 4], *name = g->name[g->n];
     struct pw_err why;
 
-    if (pw_lab_session_folder(folder, sizeof folder, name, sizeof *r->name, typed, &why) != PW_OK)
+    if (pw_lab_session_folder(folder, sizeof folder, name, sizeof *g->name, typed, &why) != PW_OK)
         return pw_fail(err, PW_EUSER, "export figure: sessions: '%s': %s", typed, why.msg);
-    for (int i = 0; i < r->n; i++)
-        if (strcmp(r->name[i], name) == 0)
+    for (int i = 0; i < g->n; i++)
+        if (strcmp(g->name[i], name) == 0)
             return pw_fail(err, PW_EUSER, "export figure: sessions: two of them are called '%s'", name);
-    if (!is_shown(ui, folder))
-        r->folder[r->n] = pw_text_dup(folder);
-    r->list[r->n++] = (struct pw_figure_session){.name = name};
+    if (!is_shown(g, folder))
+        g->folder[g->n] = pw_text_dup(folder);
+    g->list[g->n++] = (struct pw_figure_session){.name = name};
     return PW_OK;
 }
 
-static enum pw_code find_sessions(struct figure *r, const struct pw_ui *ui, const char *list,
-                                  struct pw_err *err)
+static enum pw_code find_sessions(struct figure *g, struct pw_err *err)
 {
+    const char *list = g->o.sessions;
     enum pw_code code = PW_OK;
 
     for (const char *at = list; code == PW_OK && *list;) {
-        char typed[sizeof((struct pw_figure_options *)0)->sessions];
+        char typed[sizeof g->o.sessions];
         size_t n = strcspn(at, ","), blank = strspn(at, " ");
         const char *end = at + n;
         blank = blank < n ? blank : n;
@@ -147,15 +151,16 @@ static enum pw_code find_sessions(struct figure *r, const struct pw_ui *ui, cons
         if (typed[0] == '\0')
             code = pw_fail(err, PW_EUSER,
                            "export figure: sessions=%s: a name is missing; 'sessions' lists them", list);
-        else if (r->n == PW_FIGURE_LINES)
+        else if (g->n == PW_FIGURE_LINES)
             code =
                 pw_fail(err, PW_EUSER, "export figure: sessions: at most %d in one figure", PW_FIGURE_LINES);
         else
-            code = add_session(r, ui, typed, err);
+            code = add_session(g, typed, err);
         if (*end == '\0')
             break;
         at = end + 1;
     }
+    g->o.recorded = g->list, g->o.n_recorded = g->n;
     return code;
 }
 
@@ -184,7 +189,7 @@ static enum pw_code fold_moment(struct figure *g, struct pw_err *err)
 static enum pw_code read_recorded(void *arg, struct pw_str *said, struct pw_err *err)
 {
     struct figure *g = arg;
-    enum pw_code code = PW_OK;
+    enum pw_code code = find_sessions(g, err);
 
     (void)said;
     for (int i = 0; i < g->n && code == PW_OK; i++)
@@ -323,16 +328,14 @@ enum pw_code pw_figures_draw(struct pw_app *app, const struct pw_args *args, str
     take_page(app, &o);
     pw_figures_shown(app, o.finding, sizeof o.finding);
     struct figure *g = pw_alloc(1, sizeof *g);
-    *g = (struct figure){.o = o, .path = pw_text_dup(pw_args_word(args, 1)), .line = pw_text_dup(args->text)};
+    *g = (struct figure){.o = o,
+                         .path = pw_text_dup(pw_args_word(args, 1)),
+                         .line = pw_text_dup(args->text),
+                         .own = pw_text_dup(shown_folder(ui))};
     code = pw_figure_ending("export figure", g->path, err);
-    if (code == PW_OK)
-        code = find_sessions(g, ui, o.sessions, err);
-    g->o.recorded = g->list, g->o.n_recorded = g->n;
     if (code == PW_OK && needs.answer_of && pw_time_in_recording(ui))
         find_moment(g, ui);
-    bool read = g->session != NULL;
-    for (int i = 0; i < g->n; i++)
-        read = read || g->folder[i] != NULL;
+    bool read = g->session != NULL || o.sessions[0] != '\0';
     if (code == PW_OK && !read)
         return draw_or_compute(app, g, err);
     if (code == PW_OK) {

@@ -5,8 +5,8 @@
  * line that selects an arm is possibly still on its way, and without a screen no data is refreshed unasked.
  * So the command sends a request to the lab (lab/loop/fresh.c) and is put off. It runs with the snapshot in
  * which the request completes. In a script the command waits at its place; the rest of a typed line waits
- * with it. A command that needs the session's player waits in the same way while another thread reads it.
- */
+ * with it. A command that needs the session's player waits in the same way while another thread reads it, and
+ * one that draws an earlier moment while another thread reads its arrays. */
 #include "base/alloc.h"
 #include "ui/app.h"
 #include <stdlib.h>
@@ -25,7 +25,10 @@ static bool can_ask(const struct pw_app *app)
     return app->lab != NULL && app->ui.present == NULL && pw_time_end(&app->ui)->session.how != PW_REC_READ;
 }
 
-/* Puts the command off, with the rest of its line or script. request: 0 waits for the player. */
+#define PLAYER 0          /* in place of a request: the session's player */
+#define ROWS   UINT64_MAX /* the arrays of the moment that is shown */
+
+/* Puts the command off, with the rest of its line or script. */
 static void put_off(struct pw_app *app, const char *text, uint64_t request)
 {
     struct pw_held *h = &app->held;
@@ -33,7 +36,7 @@ static void put_off(struct pw_app *app, const char *text, uint64_t request)
     app->put_off = true;
     if (app->script) {
         pw_script_insert(app, NULL, text, &none); /* cannot fail: the text was split before */
-        app->todo.waiting = request > 0 ? PW_WAIT_LAB : PW_WAIT_PAST;
+        app->todo.waiting = request == PLAYER || request == ROWS ? PW_WAIT_PAST : PW_WAIT_LAB;
         app->todo.request = request;
         return;
     }
@@ -43,11 +46,17 @@ static void put_off(struct pw_app *app, const char *text, uint64_t request)
 
 static bool is_ready(const struct pw_app *app, uint64_t request)
 {
-    return request > 0 ? pw_lab_requests_done(app->lab) >= request : !pw_time_reading(&app->ui);
+    return request == PLAYER ? !pw_time_reading(&app->ui)
+           : request == ROWS ? !pw_time_lacks(&app->ui)
+                             : pw_lab_requests_done(app->lab) >= request;
 }
 
 bool pw_app_puts_off(struct pw_app *app, const struct pw_needs *needs, const struct pw_args *args)
 {
+    if (pw_time_lacks(&app->ui)) {
+        put_off(app, args->text, ROWS);
+        return true;
+    }
     if (app->fresh || !can_ask(app))
         return false;
     pw_lab_request(app->lab, needs);
@@ -59,7 +68,7 @@ bool pw_app_puts_off_past(struct pw_app *app, const char *text)
 {
     bool reading = pw_time_reading(&app->ui);
     if (reading)
-        put_off(app, text, 0);
+        put_off(app, text, PLAYER);
     return reading;
 }
 

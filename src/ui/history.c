@@ -1,5 +1,6 @@
 /* history.c - lines are appended to the file; repeats are removed on reading. So each line is saved at once.
- */
+ *
+ * The UI thread reads the file once, before the first frame. The disk's thread appends the lines. */
 #include "ui/history.h"
 #include "base/alloc.h"
 #include "base/file.h"

@@ -1,64 +1,48 @@
 /* lesson.c - the lessons' folder, the titles and steps in their files, and a step on the screen. */
 #include "ui/lesson.h"
-#include "base/folder.h"
 #include "base/places.h"
+#include "base/recall.h"
 #include "ui/plot.h"
-#include <stdlib.h>
 #include <string.h>
-
-#define MOST    32 /* maximum number of lessons in a folder */
-#define LONGEST 32 /* maximum bytes of a lesson's name */
 
 /* ---- files */
 
-static bool find_folder(struct pw_str *folder)
+void pw_lesson_names(struct pw_folder *names)
 {
-    return pw_place_own(folder, "lessons");
-}
-
-int pw_lesson_names(const char **names, int max)
-{
-    static char kept[MOST][LONGEST];
     struct pw_str folder = {0};
-    struct pw_folder found = {0};
-    struct pw_err err;
-    int kept_n = 0;
-    if (find_folder(&folder))
-        pw_folder_list(&found, folder.s, PW_LESSON_ENDING, &err); /* on failure there are no lessons */
-    for (int i = 0; i < found.n && kept_n < MOST && kept_n < max; i++) {
-        size_t length = strlen(found.names[i]) - strlen(PW_LESSON_ENDING);
-        if (length >= LONGEST)
-            continue;
-        pw_text_copy(kept[kept_n], length + 1, found.names[i]);
-        names[kept_n] = kept[kept_n];
-        kept_n++;
-    }
-    pw_folder_free(&found);
+    *names = (struct pw_folder){0};
+    if (pw_place_own(&folder, "lessons"))
+        pw_recall_list(names, folder.s, PW_LESSON_ENDING);
+    for (int i = 0; i < names->n; i++)
+        names->names[i][strlen(names->names[i]) - strlen(PW_LESSON_ENDING)] = '\0';
     pw_str_fini(&folder);
-    return kept_n;
 }
 
 enum pw_code pw_lesson_path(const char *name, struct pw_str *path, struct pw_err *err)
 {
-    const char *names[MOST];
-    int n = pw_lesson_names(names, MOST);
+    struct pw_folder all;
+    struct pw_str list = {0};
+    bool found = false;
     if (strchr(name, '/') != NULL || strchr(name, '.') != NULL) {
         pw_str_add(path, "%s", name);
         return PW_OK;
     }
-    for (int i = 0; i < n; i++)
-        if (strcmp(names[i], name) == 0) {
-            find_folder(path);
-            pw_str_add(path, "/%s" PW_LESSON_ENDING, name);
-            return PW_OK;
-        }
-    struct pw_str all = {0};
-    for (int i = 0; i < n; i++)
-        pw_str_add(&all, "%s%s", i ? ", " : "", names[i]);
-    enum pw_code code =
-        pw_fail(err, PW_EUSER, "present: no lesson '%s'; there are %s, or a file (lessons/my.pewter)%s", name,
-                n ? all.s : "none beside the program", pw_place_own_hint());
-    pw_str_fini(&all);
+    pw_lesson_names(&all);
+    for (int i = 0; i < all.n; i++) {
+        found = found || strcmp(all.names[i], name) == 0;
+        pw_str_add(&list, "%s%s", i > 0 ? ", " : "", all.names[i]);
+    }
+    enum pw_code code = PW_OK;
+    if (found) {
+        pw_place_own(path, "lessons");
+        pw_str_add(path, "/%s" PW_LESSON_ENDING, name);
+    } else {
+        code =
+            pw_fail(err, PW_EUSER, "present: no lesson '%s'; there are %s, or a file (lessons/my.pewter)%s",
+                    name, all.n > 0 ? list.s : "none beside the program", pw_place_own_hint());
+    }
+    pw_folder_free(&all);
+    pw_str_fini(&list);
     return code;
 }
 

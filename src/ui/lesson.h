@@ -6,16 +6,17 @@
 #ifndef PW_LESSON_H
 #define PW_LESSON_H
 #include "base/err.h"
+#include "base/folder.h"
 #include "ui/ui.h"
 
 #define PW_LESSON_ENDING ".pewter"
 #define PW_LESSON_BYTES  65536 /* maximum size of a file */
 
-/* Returns the number of the program's own lessons and sets names, in order, at most max; valid until the next
- * call. */
-int pw_lesson_names(const char **names, int max);
+/* Lists the names of the program's own lessons, in order; pw_folder_free frees them. On a thread with
+ * pw_recall_begin they are those that were read last. */
+void pw_lesson_names(struct pw_folder *names);
 /* Appends the path of lesson NAME, or of a file if the name contains a slash or a dot. The message of
- * PW_EUSER lists the lessons. */
+ * PW_EUSER lists the lessons. Reads the disk. */
 enum pw_code pw_lesson_path(const char *name, struct pw_str *path, struct pw_err *err);
 /* The title of a lesson's text, and its number of steps. */
 void pw_lesson_title(const char *text, char *title, size_t size);

@@ -6,6 +6,8 @@
  * completion, because the command language defines where a word begins. */
 #include "ui/line.h"
 #include "base/alloc.h"
+#include "base/clock.h"
+#include "base/recall.h"
 #include "lab/preview.h"
 #include "ui/plot.h"
 #include <stdio.h>
@@ -17,6 +19,7 @@
 
 #define MAX_ROWS   8   /* of the list of candidates */
 #define MAX_CHOICE 256 /* maximum number of candidates kept */
+#define RECENT_S   1.0 /* Tab offers names of files that were read so long before it, or later */
 
 struct pw_line {
     const struct pw_commands *commands;
@@ -29,6 +32,7 @@ struct pw_line {
     size_t at, n;
     int n_choices;
     char *choices[MAX_CHOICE]; /* candidates of Tab; shown until the next key */
+    bool tab_waits;            /* until the next key: Tab lacks names of files, which are being read */
     const char *note;          /* shown instead of the hint until the next key */
     struct pw_line_remark remark;
     int left; /* first column shown of a line longer than the screen */
@@ -68,6 +72,7 @@ static void forget_choices(struct pw_line *l)
     for (int i = 0; i < l->n_choices; i++)
         free(l->choices[i]);
     l->n_choices = 0;
+    l->tab_waits = false;
 }
 
 static void add_choice(void *arg, const char *candidate)
@@ -107,6 +112,10 @@ static int complete(int count, int key)
     size_t begin = pw_preview_complete(rl_line_buffer, point, add_choice, l);
     if (begin == PW_NO_FORMULA)
         begin = pw_command_complete(l->commands, l->seen, rl_line_buffer, point, add_choice, l);
+    if (pw_recall_missed()) {
+        forget_choices(l);
+        l->tab_waits = true;
+    }
     if (l->n_choices == 0)
         return 0;
     size_t n = common_prefix(l);
@@ -270,6 +279,7 @@ enum pw_line_state pw_line_key(struct pw_line *l, const char *bytes, size_t n)
     if (!l->open || n == 0)
         return l->open ? PW_LINE_OPEN : PW_LINE_CANCELLED;
     forget_choices(l);
+    pw_recall_since(pw_now() - RECENT_S);
     l->note = NULL;
     if (n == 1 && *bytes == ESC && escape_means_command_mode()) {
         rl_vi_movement_mode(1, ESC);
@@ -288,6 +298,14 @@ enum pw_line_state pw_line_key(struct pw_line *l, const char *bytes, size_t n)
     if (l->state == PW_LINE_ACCEPTED)
         remember(l);
     return l->state;
+}
+
+void pw_line_read(struct pw_line *l)
+{
+    if (!l->open || !l->tab_waits)
+        return;
+    pw_recall_again();
+    complete(1, '\t');
 }
 
 static enum pw_code join(void *line, const char *command, int number)

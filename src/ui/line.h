@@ -1,8 +1,8 @@
 /* line.h - the prompt: readline without its terminal. Only line.c uses readline.
  *
  * readline edits the line (with the user's inputrc), searches the history and tracks the cursor. It reads and
- * writes no descriptor. It receives only whole keys, so it never waits for the rest of one. Pastes bypass it
- * as text. readline's state is global: one prompt per process, on the UI thread. */
+ * writes no descriptor once the prompt exists. It receives only whole keys, so it never waits for the rest of
+ * one. Pastes bypass it as text. readline's state is global: one prompt per process, on the UI thread. */
 #ifndef PW_LINE_EDIT_H
 #define PW_LINE_EDIT_H
 #include "command/command.h"
@@ -30,6 +30,9 @@ enum pw_line_state {
 };
 /* Handles the bytes of one key; a lone ESC and Ctrl-C cancel. */
 enum pw_line_state pw_line_key(struct pw_line *l, const char *bytes, size_t n);
+/* Completes now if Tab was pressed last and waits for names of files. Call it when the disk's thread has read
+ * some (base/recall.h). */
+void pw_line_read(struct pw_line *l);
 /* Inserts text unchanged. Several lines become commands of one line; if that is impossible, blanks replace
  * the line ends. */
 void pw_line_paste(struct pw_line *l, const char *text, size_t n);

@@ -6,20 +6,24 @@
  * present is shown. A command that needs the player is put off meanwhile (fresh.c).
  *
  * While the past is shown, the other thread reads new events beside the player, and the UI thread adds them.
- * So there, the player may lack the events of the last second. */
+ * So there, the player may lack the events of the last second. It reads the arrays of the shown moment, too:
+ * maps, tables, evaluations. Until then the panes show those of the moment before. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "ui/disk.h"
 #include "ui/timeline.h"
 #include "ui/ui.h"
 
-#define LATE_S 1.2 /* seconds until a reported step is on disk, at most */
+#define LATE_S   1.2  /* seconds until a reported step is on disk, at most */
+#define MOMENT_S 0.02 /* seconds for which a frame waits for the arrays of its moment */
 
 struct reading {
     struct pw_player *player; /* NULL: to be opened */
+    struct pw_ahead *ahead;   /* only to be closed */
     char *folder;
     int arm; /* 0: no step to wait for */
     int64_t step;
@@ -85,10 +89,22 @@ static void free_looking(void *arg)
     free(l);
 }
 
+/* Closing releases locks of the database. */
+static enum pw_code close_session(void *arg, struct pw_str *said, struct pw_err *err)
+{
+    struct reading *r = arg;
+    (void)said, (void)err;
+    pw_player_close(r->player);
+    pw_ahead_destroy(r->ahead);
+    r->player = NULL;
+    r->ahead = NULL;
+    return PW_OK;
+}
+
 static void free_reading(void *arg)
 {
     struct reading *r = arg;
-    pw_player_close(r->player);
+    close_session(r, NULL, NULL);
     free(r->folder);
     free(r);
 }
@@ -112,6 +128,19 @@ static void hand_over(struct pw_transport *t, struct pw_disk_job job)
     pw_disk_hand(t->reader, &job);
 }
 
+void pw_time_drop(struct pw_ui *ui)
+{
+    struct pw_transport *t = &ui->transport;
+    struct reading *r = pw_alloc(1, sizeof *r);
+    *r = (struct reading){.player = t->player, .ahead = t->ahead};
+    t->player = NULL;
+    t->ahead = NULL;
+    if (t->reader != NULL)
+        hand_over(t, (struct pw_disk_job){.work = close_session, .free = free_reading, .arg = r});
+    else
+        free_reading(r);
+}
+
 void pw_time_look(struct pw_ui *ui)
 {
     struct pw_transport *t = &ui->transport;
@@ -124,6 +153,7 @@ void pw_time_look(struct pw_ui *ui)
     struct looking *l = pw_alloc(1, sizeof *l);
     if (t->ahead == NULL)
         t->ahead = pw_ahead_create(t->player, pw_record_path(pw_player_record(t->player)));
+    pw_player_ask(t->player, t->ahead);
     *l = (struct looking){t->ahead, pw_text_dup(t->folder), pw_player_last(t->player)};
     t->ahead = NULL;
     t->looks = true;
@@ -141,6 +171,25 @@ static void take_ahead(struct pw_transport *t, struct looking *l)
     l->ahead = NULL;
 }
 
+bool pw_time_lacks(const struct pw_ui *ui)
+{
+    return ui->transport.lacks_since > 0;
+}
+
+double pw_time_due(const struct pw_ui *ui)
+{
+    return ui->transport.lacks_since + (pw_time_lacks(ui) ? MOMENT_S : 0);
+}
+
+void pw_time_complete(struct pw_ui *ui)
+{
+    struct pw_transport *t = &ui->transport;
+    bool lacks = t->at > 0 && pw_player_lacks(t->player);
+    t->lacks_since = !lacks ? 0 : t->lacks_since > 0 ? t->lacks_since : pw_now();
+    if (lacks)
+        pw_time_look(ui);
+}
+
 static void start_reading(struct pw_ui *ui, int arm, int64_t step)
 {
     struct pw_transport *t = &ui->transport;
@@ -150,7 +199,10 @@ static void start_reading(struct pw_ui *ui, int arm, int64_t step)
     t->playing = false;
     if (t->player != NULL)
         pw_time_choose(ui); /* the present */
-    *r = (struct reading){t->player, pw_text_dup(pw_time_end(ui)->session.folder), arm, step};
+    *r = (struct reading){.player = t->player,
+                          .folder = pw_text_dup(pw_time_end(ui)->session.folder),
+                          .arm = arm,
+                          .step = step};
     t->player = NULL;
     t->reading = true;
     hand_over(t, (struct pw_disk_job){.work = read_session, .free = free_reading, .arg = r});
@@ -183,6 +235,7 @@ static void take_player(struct pw_ui *ui, struct reading *r, enum pw_code code, 
         t->read = true;
         t->waited = r->arm > 0;
         t->player = r->player;
+        pw_player_defer(t->player);
         r->player = NULL;
         pw_text_copy(t->folder, sizeof t->folder, r->folder);
         t->at = t->back;
@@ -206,7 +259,7 @@ void pw_time_take(struct pw_ui *ui)
     while (t->reader != NULL && pw_disk_result(t->reader, &job, &code, &why)) {
         if (job.work == read_ahead)
             take_ahead(t, job.arg);
-        else
+        else if (job.work == read_session)
             take_player(ui, job.arg, code, &why);
         pw_disk_job_fini(&job);
     }

@@ -159,12 +159,12 @@ static bool run_next(struct pw_app *app, bool *idle, enum pw_code *code, struct 
     bool go = *idle || app->fresh || !(ours || page);
     if (go) {
         char *line = s->line[s->at++]; /* a command can insert others before the rest */
+        app->script = true;
         if (page)
             *code = put_on_page(&app->ui, args.rest, err);
         if (*code == PW_OK && ours) {
-            app->script = true;
             *code = cmd->run(app, &args, err);
-            app->script = app->fresh = false;
+            app->fresh = false;
             *idle = *idle && !s->sent; /* the command was possibly sent on to the lab */
             pw_undo_note(app);
         } else if (*code == PW_OK) {
@@ -174,6 +174,7 @@ static bool run_next(struct pw_app *app, bool *idle, enum pw_code *code, struct 
             *idle = false;
             s->sent = true;
         }
+        app->script = false;
         free(line);
     }
     pw_args_fini(&args);

@@ -1,5 +1,6 @@
 /* submit.c - passes the commands of a text to the workbench, the script or the lab. Also the app's start and
  * end. */
+#include "base/alloc.h"
 #include "ui/app.h"
 #include "ui/config.h"
 #include "ui/page.h"
@@ -45,22 +46,54 @@ static enum pw_code each_command(struct submission *s, const struct pw_command *
     return code;
 }
 
-/* `help` is a command of the lab, but works without one. */
-static enum pw_code help(struct pw_app *app, const char *text, struct pw_err *err)
+/* ---- `help` is a command of the lab, but works without one. On the disk's thread, because formula files
+ * have help, too. */
+
+struct help {
+    const struct pw_commands *commands;
+    char *line;
+    struct pw_str page;
+};
+
+static enum pw_code make_help(void *arg, struct pw_str *said, struct pw_err *err)
 {
+    struct help *h = arg;
     struct pw_args args;
     const struct pw_command *cmd;
-    struct pw_str page = {0};
-    enum pw_code code = pw_command_parse(app->commands, text, &args, &cmd, err);
+    (void)said;
+    enum pw_code code = pw_command_parse(h->commands, h->line, &args, &cmd, err);
     if (code == PW_OK && pw_args_word(&args, 0) != NULL)
-        code = pw_command_help(app->commands, pw_args_word(&args, 0), pw_args_word(&args, 1), &page, err);
+        code = pw_command_help(h->commands, pw_args_word(&args, 0), pw_args_word(&args, 1), &h->page, err);
     else if (code == PW_OK)
-        pw_command_help_list(app->commands, &page);
-    if (code == PW_OK)
-        pw_app_page(app, "help", page.s);
+        pw_command_help_list(h->commands, &h->page);
     pw_args_fini(&args);
-    pw_str_fini(&page);
     return code;
+}
+
+static void free_help(void *arg)
+{
+    struct help *h = arg;
+    free(h->line);
+    pw_str_fini(&h->page);
+    free(h);
+}
+
+static enum pw_code show_help(struct pw_app *app, void *arg, struct pw_err *err)
+{
+    const struct help *h = arg;
+    (void)err;
+    pw_app_page(app, "help", h->page.s);
+    free_help(arg);
+    return PW_OK;
+}
+
+static enum pw_code help(struct pw_app *app, const char *text, struct pw_err *err)
+{
+    struct help *h = pw_alloc(1, sizeof *h);
+    *h = (struct help){.commands = app->commands, .line = pw_text_dup(text)};
+    struct pw_disk_job job = {
+        .work = make_help, .done = show_help, .free = free_help, .arg = h, .orders = true};
+    return pw_app_write(app, &job, err);
 }
 
 enum pw_code pw_app_send(struct pw_app *app, const char *text, enum pw_send how, struct pw_err *err)
@@ -197,6 +230,8 @@ void pw_app_begin(struct pw_app *app, struct pw_str *errors)
     else
         app->ui.snap = pw_lab_snapshot(app->lab);
     app->ui.transport.beside = app->screen;
+    if (app->screen && app->ui.transport.player != NULL)
+        pw_player_defer(app->ui.transport.player);
     app->begin = app->settings;
     pw_config_begin(app, errors);
     pw_undo_fini(&app->undo); /* undo does not go back past the user's file */

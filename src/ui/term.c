@@ -289,7 +289,7 @@ void pw_term_close(struct pw_term *t)
 
 enum pw_code pw_term_configure(struct pw_term *t, const struct pw_term_config *cfg, struct pw_err *err)
 {
-    bool reopen = cfg->color != t->cfg.color;
+    bool reopen = cfg->color != t->cfg.color; /* curses then reads its small file on the terminal again */
     bool pointer = cfg->mouse != t->cfg.mouse || cfg->hover != t->cfg.hover;
     int before = t->cfg.color;
     t->cfg.mouse = cfg->mouse;

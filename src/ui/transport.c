@@ -17,8 +17,7 @@
 static void close_player(struct pw_ui *ui)
 {
     struct pw_transport *t = &ui->transport;
-    pw_player_close(t->player);
-    pw_ahead_destroy(t->ahead);
+    pw_time_drop(ui);
     *t = (struct pw_transport){
         .speed = 1, .beside = t->beside, .reader = t->reader, .reading = t->reading, .looks = t->looks};
     ui->present = NULL;
@@ -52,6 +51,7 @@ void pw_time_choose(struct pw_ui *ui)
     const struct pw_snapshot *end = t->alone ? pw_player_at(t->player, UINT64_MAX) : pw_time_end(ui);
     ui->present = t->at > 0 ? end : NULL;
     ui->snap = t->at > 0 ? pw_player_at(t->player, t->at) : end;
+    pw_time_complete(ui);
 }
 
 void pw_time_open(struct pw_ui *ui, struct pw_player *player)
@@ -218,6 +218,8 @@ void pw_time_describe(const struct pw_ui *ui, struct pw_str *out)
     }
     if (t->player != NULL && (t->alone || t->at > 0))
         add_time(ui, out);
+    if (pw_time_lacks(ui))
+        pw_str_add(out, " · reading");
     if (t->playing && t->speed > 0)
         pw_str_add(out, " · %gx", t->speed);
     else if (t->playing)

@@ -4,8 +4,8 @@
  * one, drawn by the same panes. `pewter replay NAME`, a workbench without a lab, shows only these. With a
  * lab, the session's own record is opened for reading when the user first goes back in time, and read on when
  * the user does so again. With a screen a thread of its own does this (past.c), because it takes as long as
- * the session is. The same thread reads new events while a player is shown. If no session is recorded, the
- * past is the part that the snapshot keeps (ui->time).
+ * the session is. The same thread reads new events, and the arrays of the moment, while a player is shown. If
+ * no session is recorded, the past is the part that the snapshot keeps (ui->time).
  *
  * Only the view changes, never the lab. UI thread; times are CLOCK_MONOTONIC seconds. */
 #ifndef PW_TRANSPORT_H
@@ -38,6 +38,7 @@ struct pw_transport {
         waited; /* until pw_script_go_on: the reader has just returned the player; after waiting for a step */
     struct pw_ahead *ahead; /* owned: reads new events beside the player; NULL: not needed yet, or in use */
     bool looks;             /* the thread reads with it */
+    double lacks_since;     /* since when the shown moment lacks arrays; 0: it lacks none */
     uint64_t back;          /* `at` when it took the player */
     bool goes;              /* a key moved to ui->time, which is then looked up */
     int64_t goes_ns;        /* likewise: a moment, CLOCK_REALTIME nanoseconds; 0: none */
@@ -76,10 +77,17 @@ int pw_time_fd(const struct pw_ui *ui); /* -1: there is no other thread */
 bool pw_time_awaits(struct pw_ui *ui, int64_t step);
 /* Moves to ui->time or to a wall-clock time (ns since 1970), now or when the player has been read. */
 void pw_time_go_when_read(struct pw_ui *ui, int64_t t_ns);
+/* Does the shown moment lack arrays that are being read? Then a frame waits for them until pw_time_due (0: it
+ * doesn't wait), and a command that draws waits for all of them. pw_time_complete asks for them. */
+bool pw_time_lacks(const struct pw_ui *ui);
+double pw_time_due(const struct pw_ui *ui);
+void pw_time_complete(struct pw_ui *ui);
 /* Reads new events, which pw_time_take adds to the player: with a screen on the other thread, else now. */
 void pw_time_look(struct pw_ui *ui);
 /* Takes the player back if it was read, and new events. */
 void pw_time_take(struct pw_ui *ui);
+/* Closes the player: on the other thread, if there is one. */
+void pw_time_drop(struct pw_ui *ui);
 /* The arm that goto means, and its last step on disk; -1: there is none. */
 int pw_time_arm(const struct pw_ui *ui);
 int64_t pw_time_last_step(struct pw_player *p, uint64_t near, int arm);

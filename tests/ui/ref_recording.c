@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/alloc.h"
 #include "sessions/store.h"
 
 struct maker {
@@ -60,6 +61,20 @@ void recording_extend(const char *folder, int step)
     for (int64_t k = STEPS + 1; k <= step; k++)
         put_step(&m, k);
     pw_store_close(m.store, "quit");
+}
+
+uint64_t recording_evaluate(const char *folder, int samples)
+{
+    struct maker m = {.t_ns = INT64_C(1790000000000000000) + INT64_C(1000000000) * (2 * HOURS)};
+    struct pw_event *e = pw_event_new(PW_EV_EVAL);
+    open_store(&m, folder, false);
+    e->replica = 1;
+    e->u.eval.n = 1;
+    e->u.eval.rows = pw_alloc(1, sizeof *e->u.eval.rows);
+    e->u.eval.rows[0] = (struct pw_eval_row){.length = 5, .samples = samples};
+    put(&m, e, 1, STEPS);
+    pw_store_close(m.store, "quit");
+    return m.seq;
 }
 
 void recording_make(const char *folder)

@@ -1,5 +1,5 @@
 /* ref_slow.h - a disk that does not answer, for tests that no key press waits for it. It takes the place of
- * the C library's fsync, flock, mkdir and access in the whole test program. */
+ * the C library's fsync, flock, mkdir, access and pread64 in the whole test program. */
 #ifndef REF_SLOW_H
 #define REF_SLOW_H
 #include <stdbool.h>

@@ -20,7 +20,8 @@ enum pw_code __wrap_pw_record_events(struct pw_record *r, uint64_t from, uint64_
                                      bool (*each)(void *arg, struct pw_event *e), void *arg,
                                      struct pw_err *err);
 
-static int committed; /* number of events that a reader may see */
+static int committed;  /* number of events that a reader may see */
+static bool forbidden; /* reading is a mistake */
 
 struct pw_record {
     int seen; /* number of events at the last poll */
@@ -74,6 +75,7 @@ enum pw_code __wrap_pw_record_events(struct pw_record *r, uint64_t from, uint64_
 {
     (void)r, (void)err;
     bool more = true;
+    assert_false(forbidden);
     for (int i = first_from(from); more && i < committed && history_seq(i) <= to; i++) {
         struct pw_event *e = history_event(i);
         more = each(arg, e);
@@ -180,6 +182,77 @@ static void a_player_reads_on(void **state)
     check_reading_on(true);
 }
 
+/* Reads what the snapshot lacks. moves: meanwhile another moment is shown. */
+static void complete(struct pw_player *p, struct pw_ahead *a, uint64_t moves)
+{
+    pw_player_ask(p, a);
+    if (moves > 0)
+        pw_player_at(p, moves);
+    forbidden = false;
+    pw_ahead_read(a, pw_player_last(p));
+    forbidden = true;
+    pw_player_take(p, a);
+}
+
+/* A player that defers reads nothing itself. Its first snapshot of a moment can be read in full. The snapshot
+ * is the fold once the missing events were read, also if an answer belongs to another moment. */
+static void a_player_defers(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= HISTORIES; seed++) {
+        struct pw_rng r;
+        int lacked = 0;
+        make(seed, EVENTS);
+        pw_rng_init(&r, seed, PW_STREAM_TRAIN, 1);
+        struct pw_player *p = opened();
+        struct pw_ahead *a = pw_ahead_create(p, "x");
+        struct pw_snapshot *s = pw_snapshot_new();
+        pw_player_defer(p);
+        forbidden = true;
+        for (int i = 0; i < EVENTS - 1; i++) {
+            fold_event(s, i);
+            if (pw_rng_below(&r, 5) > 0)
+                continue;
+            pw_player_at(p, history_seq((int)pw_rng_below(&r, EVENTS - 1)));
+            complete(p, a, pw_rng_below(&r, 2) > 0 ? history_seq(i) : 0);
+            const struct pw_snapshot *now = pw_player_at(p, history_seq(i));
+            assert_null(same_snapshot(now, now)); /* no array is freed or too short */
+            lacked += pw_player_lacks(p);
+            complete(p, a, 0);
+            expect_same(s, pw_player_at(p, history_seq(i)), seed, i);
+            assert_false(pw_player_lacks(p));
+        }
+        assert_true(lacked > 10);
+        forbidden = false;
+        pw_snapshot_free(s);
+        pw_ahead_destroy(a);
+        pw_player_close(p);
+    }
+}
+
+/* An event that can't be read leaves its slot empty, and is asked for once. */
+static void a_lost_event_is_asked_for_once(void **state)
+{
+    (void)state;
+    int i = EVENTS / 2;
+    make(1, EVENTS);
+    struct pw_player *p = opened();
+    struct pw_ahead *a = pw_ahead_create(p, "x");
+    pw_player_defer(p);
+    pw_player_at(p, history_seq(i));
+    assert_true(pw_player_lacks(p));
+    pw_player_ask(p, a);
+    committed = 0;
+    pw_ahead_read(a, pw_player_last(p));
+    committed = EVENTS;
+    pw_player_take(p, a);
+    const struct pw_snapshot *s = pw_player_at(p, history_seq(i));
+    assert_false(pw_player_lacks(p));
+    assert_false(s->has_prompt || s->has_attention || s->has_look || s->has_patch);
+    pw_ahead_destroy(a);
+    pw_player_close(p);
+}
+
 /* Events are found in both directions. A step's moment is the last one before the next step. */
 static void moments_are_found(void **state)
 {
@@ -283,6 +356,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_moment_is_the_fold),
         cmocka_unit_test(a_player_reads_on),
+        cmocka_unit_test(a_player_defers),
+        cmocka_unit_test(a_lost_event_is_asked_for_once),
         cmocka_unit_test(moments_are_found),
         cmocka_unit_test(moments_have_a_time),
         cmocka_unit_test(nothing_is_refused_and_empty_is_empty),

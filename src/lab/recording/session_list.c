@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/folder.h"
+#include "base/places.h"
 #include "command/lex.h"
 #include "lab/core/lab_int.h"
 #include "lab/offer.h"
@@ -103,12 +104,9 @@ static void offer_session(void *arg, const char *path)
 
 void pw_complete_session(struct pw_completion *c)
 {
-    char home[1024];
     struct pw_str within = {0};
-    if (pw_session_home(home, sizeof home, NULL) != PW_OK)
-        return;
-    pw_str_add(&within, "%s/", home);
-    pw_complete_files(within.s, offer_session, c);
+    if (pw_place_state(&within, "sessions/"))
+        pw_complete_files(within.s, offer_session, c);
     pw_str_fini(&within);
 }
 

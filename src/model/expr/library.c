@@ -3,12 +3,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "base/folder.h"
 #include "base/places.h"
+#include "base/recall.h"
 #include "model/expr/formula.h"
 
 #define ENDING ".pe"
@@ -83,7 +82,7 @@ static bool find_alike(const char *name, const char *folder, struct pw_str *path
     struct pw_folder list = {0};
     char have[PW_PE_NAME];
     bool found = false;
-    pw_folder_list(&list, folder, ENDING, NULL); /* on failure there are no files */
+    pw_recall_list(&list, folder, ENDING);
     for (int i = 0; i < list.n && !found; i++) {
         found = name_of(list.names[i], have) && pw_text_same(have, name);
         if (found)
@@ -103,10 +102,10 @@ static int find_file(const char *name, struct pw_str *path)
     for (int k = 0; k < 2 && callable; k++) {
         struct pw_str folder = {0}, file = {0};
         if (folder_of(k, &folder)) {
-            pw_str_add(&file, "%s/%s" ENDING, folder.s, small);
-            found = access(file.s, F_OK) == 0;
+            pw_str_add(&file, "%s" ENDING, small);
+            found = pw_recall_has(folder.s, file.s);
             if (found)
-                pw_str_add(path, "%s", file.s);
+                pw_str_add(path, "%s/%s", folder.s, file.s);
             else
                 found = find_alike(name, folder.s, path);
         }
@@ -149,7 +148,7 @@ void pw_library_list(void (*each)(void *arg, const char *name), void *arg)
         struct pw_folder list = {0};
         struct pw_str folder = {0};
         if (folder_of(k, &folder))
-            pw_folder_list(&list, folder.s, ENDING, NULL);
+            pw_recall_list(&list, folder.s, ENDING);
         for (int i = 0; i < list.n; i++) {
             names = pw_grow(names, n + 1, sizeof *names);
             n += name_of(list.names[i], names[n]);
@@ -232,7 +231,7 @@ enum pw_code pw_library_read(struct pw_library_file *f, const char *name, struct
     lower(f->name, name);
     pw_str_add(&known, "encodings/%s" ENDING, f->name);
     bool found = !pw_file_copies() && find_file(name, &path) >= 0;
-    enum pw_code code = pw_file_read_as(known.s, found ? path.s : NULL, PW_LIBRARY_BYTES, &data, &size, err);
+    enum pw_code code = pw_recall_text(known.s, found ? path.s : NULL, PW_LIBRARY_BYTES, &data, &size, err);
     if (code == PW_OK) {
         code = pw_library_scan(f, data, size, err);
         if (code != PW_OK)

@@ -55,7 +55,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     } else if (strcmp(verb, "save") == 0) {
         code = pw_config_save(app, path.s, file == NULL, err);
     } else if (strcmp(verb, "load") == 0) {
-        code = pw_app_read(app, path.s, PW_CONFIG_LIMIT, run_text, err);
+        code = pw_app_read(app, path.s, NULL, PW_CONFIG_LIMIT, run_text, err);
     } else {
         code = pw_fail(err, PW_EUSER, "config: usage: %s", pw_ui_cmd_config.usage);
     }

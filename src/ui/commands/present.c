@@ -1,5 +1,4 @@
 /* present.c - starts a lesson: its commands become the running script. */
-#include "base/file.h"
 #include "ui/app.h"
 #include "ui/commands/commands.h"
 #include "ui/lesson.h"
@@ -7,46 +6,41 @@
 
 static void complete(struct pw_completion *c)
 {
-    const char *names[32];
-    int n = c->at == 0 ? pw_lesson_names(names, 32) : 0;
-    for (int i = 0; i < n; i++)
-        pw_complete_offer(c, "%s", names[i]);
+    struct pw_folder names = {0};
+    if (c->at == 0)
+        pw_lesson_names(&names);
+    for (int i = 0; i < names.n; i++)
+        pw_complete_offer(c, "%s", names.names[i]);
+    pw_folder_free(&names);
 }
 
-static enum pw_code read_lesson(const char *name, char **text, struct pw_err *err)
+/* Appends the line of a lesson, with its title. */
+static void add_lesson(struct pw_str *said, const char *name)
 {
     struct pw_str path = {0};
-    size_t size;
-    enum pw_code code = pw_lesson_path(name, &path, err);
-    if (code == PW_OK)
-        code = pw_file_read(path.s, PW_LESSON_BYTES, text, &size, err);
+    struct pw_err none;
+    char *text = NULL, title[64];
+    if (pw_lesson_path(name, &path, &none) == PW_OK &&
+        pw_app_text(path.s, PW_LESSON_BYTES, &text, &none) == PW_OK) {
+        pw_lesson_title(text, title, sizeof title);
+        pw_str_add(said, "%spresent %-12s %s", said->len > 0 ? "\n" : "", name, title);
+    }
+    free(text);
     pw_str_fini(&path);
-    return code;
 }
 
-/* Lists the names of the lessons; on a page each has a line with its title. */
-static enum pw_code list(struct pw_app *app, struct pw_err *err)
+/* Lists the lessons, on the disk's thread. wide: a line for each, with its title; else only the names. */
+static enum pw_code list_lessons(void *wide, struct pw_str *said, struct pw_err *err)
 {
-    const char *names[32];
-    int n = pw_lesson_names(names, 32);
-    struct pw_str all = {0};
-    for (int i = 0; i < n; i++) {
-        char *text, title[64];
-        if (read_lesson(names[i], &text, NULL) != PW_OK)
-            continue;
-        pw_lesson_title(text, title, sizeof title);
-        if (app->screen)
-            pw_str_add(&all, "%s%s", all.len ? ", " : "lessons, started by `present NAME`: ", names[i]);
+    struct pw_folder names;
+    pw_lesson_names(&names);
+    for (int i = 0; i < names.n; i++)
+        if (wide != NULL)
+            add_lesson(said, names.names[i]);
         else
-            pw_str_add(&all, "%spresent %-12s %s", all.len ? "\n" : "", names[i], title);
-        free(text);
-    }
-    if (all.len > 0)
-        pw_app_answer(app, "%s", all.s);
-    enum pw_code code =
-        all.len > 0 ? PW_OK : pw_fail(err, PW_EUSER, "present: no lessons are installed; name a FILE");
-    pw_str_fini(&all);
-    return code;
+            pw_str_add(said, "%s%s", i > 0 ? ", " : "lessons, started by `present NAME`: ", names.names[i]);
+    pw_folder_free(&names);
+    return said->len > 0 ? PW_OK : pw_fail(err, PW_EUSER, "present: no lessons are installed; name a FILE");
 }
 
 static enum pw_code begin_lesson(struct pw_app *app, const char *path, char *text, struct pw_err *err)
@@ -66,19 +60,16 @@ static enum pw_code begin_lesson(struct pw_app *app, const char *path, char *tex
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
     struct pw_app *app = ctx;
-    struct pw_str path = {0};
     enum pw_code code = pw_args_limit(&pw_ui_cmd_present, args, 0, 1, err);
     if (code != PW_OK)
         return code;
-    if (pw_args_words(args) == 0)
-        return list(app, err);
-    if (app->ui.snap->state.run != PW_RUN_IDLE)
+    if (pw_args_words(args) == 0) {
+        struct pw_disk_job job = {.work = list_lessons, .arg = app->screen ? NULL : app};
+        return pw_app_write(app, &job, err);
+    }
+    if (pw_time_end(&app->ui)->state.run != PW_RUN_IDLE)
         return pw_fail(err, PW_EUSER, "present: training is running; 'stop' it first");
-    code = pw_lesson_path(pw_args_word(args, 0), &path, err);
-    if (code == PW_OK)
-        code = pw_app_read(app, path.s, PW_LESSON_BYTES, begin_lesson, err);
-    pw_str_fini(&path);
-    return code;
+    return pw_app_read(app, pw_args_word(args, 0), pw_lesson_path, PW_LESSON_BYTES, begin_lesson, err);
 }
 
 const struct pw_command pw_ui_cmd_present = {

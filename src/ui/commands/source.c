@@ -23,7 +23,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (code == PW_OK && app->todo.files >= MOST_FILES)
         code = pw_fail(err, PW_EUSER, "source: more than %d nested files; does %s source itself?", MOST_FILES,
                        path);
-    return code == PW_OK ? pw_app_read(app, path, MOST_BYTES, run_text, err) : code;
+    return code == PW_OK ? pw_app_read(app, path, NULL, MOST_BYTES, run_text, err) : code;
 }
 
 const struct pw_command pw_ui_cmd_source = {

@@ -96,31 +96,59 @@ static void print_line(void *arg, const char *line)
     fflush(arg);
 }
 
-/* With a screen it runs beside it; without a screen the script waits. */
-static enum pw_code start_run(struct pw_app *app, const struct words *w, struct pw_err *err)
+/* The words for a process. */
+static void name_words(const char *args[WORDS + 2], const struct words *w)
 {
-    const char *args[WORDS + 2] = {"study"};
-    char folder[PW_STUDY_PATH], path[PW_STUDY_PATH + 16], why[PW_CHILD_WHY] = "";
-    int status = 0;
+    args[0] = "study";
     for (int i = 0; i < w->n; i++)
         args[i + 1] = w->word[i];
-    enum pw_code code = pw_study_verb_check(w->n, (char **)w->word, err); /* later words go to a file */
-    if (code == PW_OK)
-        code = pw_study_folder(folder, w->word[1], err);
+    args[w->n + 1] = NULL;
+}
+
+/* Starts the process, on the disk's thread. */
+static enum pw_code leave_run(void *arg, struct pw_str *said, struct pw_err *err)
+{
+    const struct words *w = arg;
+    const char *args[WORDS + 2];
+    char folder[PW_STUDY_PATH], path[PW_STUDY_PATH + 16];
+    (void)said;
+    enum pw_code code = pw_study_folder(folder, w->word[1], err);
     if (code != PW_OK)
         return code;
-    if (!app->screen) {
-        code = pw_child_run(args, print_line, stdout, &status, why, err);
-        return code != PW_OK || status == 0 ? code : pw_fail(err, PW_EUSER, "study run: %s", why);
-    }
-    snprintf(path, sizeof path, "%s/run.log", folder);
     if (access(folder, F_OK) != 0)
         return pw_fail(err, PW_EUSER, "study run: no study '%s'; 'study list' lists them", w->word[1]);
-    code = pw_child_leave(args, path, err);
+    name_words(args, w);
+    snprintf(path, sizeof path, "%s/run.log", folder);
+    return pw_child_leave(args, path, err);
+}
+
+static enum pw_code watch_run(struct pw_app *app, void *arg, struct pw_err *err)
+{
+    const struct words *w = arg;
+    pw_app_answer(app, "study %s runs beside the workbench and after it; the findings pane shows it",
+                  w->word[1]);
+    enum pw_code code = pw_watching_begin(app, w->word[1], err);
+    free_words(arg);
+    return code;
+}
+
+/* With a screen it runs beside it; without a screen the script waits. Takes ownership of w. */
+static enum pw_code start_run(struct pw_app *app, struct words *w, struct pw_err *err)
+{
+    const char *args[WORDS + 2];
+    char why[PW_CHILD_WHY] = "";
+    int status = 0;
+    enum pw_code code = pw_study_verb_check(w->n, w->word, err); /* later words go to a file */
+    if (code == PW_OK && app->screen) {
+        struct pw_disk_job job = {
+            .work = leave_run, .done = watch_run, .free = free_words, .arg = w, .orders = true};
+        return pw_app_write(app, &job, err);
+    }
+    name_words(args, w);
     if (code == PW_OK)
-        pw_app_answer(app, "study %s runs beside the workbench and after it; the findings pane shows it",
-                      w->word[1]);
-    return code == PW_OK ? pw_watching_begin(app, w->word[1], err) : code;
+        code = pw_child_run(args, print_line, stdout, &status, why, err);
+    free_words(w);
+    return code != PW_OK || status == 0 ? code : pw_fail(err, PW_EUSER, "study run: %s", why);
 }
 
 /* ---- `study watch` */
@@ -154,8 +182,10 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     struct words *w = pw_alloc(1, sizeof *w);
     enum pw_code code = split(w, args->rest, err);
     bool runs = code == PW_OK && w->n > 0 && strcmp(w->word[0], "run") == 0 && !submits(w);
-    if (runs || (code == PW_OK && w->n > 0 && strcmp(w->word[0], "watch") == 0)) {
-        code = runs ? start_run(app, w, err) : watch(app, w, err);
+    if (runs)
+        return start_run(app, w, err);
+    if (code == PW_OK && w->n > 0 && strcmp(w->word[0], "watch") == 0) {
+        code = watch(app, w, err);
         free_words(w);
         return code;
     }
