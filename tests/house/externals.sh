@@ -33,7 +33,7 @@ cat bench/*.c >"$work/bench"
         name = $NF
         sub(/_(scalar|avx2|avx512|amx)$/, "", name) # the same source, compiled for several processors
         if ($(NF - 1) == "U") { if (!((name, from) in seen)) { seen[name, from] = 1; users[name] = users[name] " " from } }
-        else if ($(NF - 1) ~ /^[TDBRC]$/) defined[name] = from
+        else if ($(NF - 1) ~ /^[TDBRC]$/ && name !~ /^__odr_asan/) defined[name] = from
     }
     END {
         for (name in defined) {
