@@ -186,6 +186,7 @@ static void draw_screen(struct pw_loop *l)
     double start = pw_now(), work = work_seconds();
     pw_time_show(ui, l->app.lab != NULL ? pw_lab_snapshot(l->app.lab) : NULL, start);
     l->seen.by[PW_AT_LAB] = ui->snap;
+    ui->reads = l->app.lab != NULL ? pw_lab_progress(l->app.lab) : (struct pw_progress_now){0};
     pw_app_dress(&l->app, pw_term_abilities(l->term), l->behind);
     if (l->app.lab != NULL)
         pw_news_read(&l->news, ui);
