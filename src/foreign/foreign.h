@@ -41,6 +41,10 @@ void pw_foreign_beside(const char *path, const char *name, struct pw_str *out);
  * read (pw_file_note). A re-run of a session compares them, and fails if the file is missing or has changed.
  */
 enum pw_code pw_foreign_open(struct pw_foreign **out, const char *path, bool digest, struct pw_err *err);
+/* Makes one without tensors for pw_foreign_write, from what a model keeps of its file (pw_model_origin; NULL
+ * fails), when the file at `path` is gone. */
+enum pw_code pw_foreign_recall(struct pw_foreign **out, const char *path, const char *origin,
+                               struct pw_err *err);
 void pw_foreign_close(struct pw_foreign *f); /* NULL is a no-op */
 const struct pw_foreign_info *pw_foreign_info(const struct pw_foreign *f);
 
@@ -59,10 +63,10 @@ enum pw_code pw_foreign_model(struct pw_model **out, struct pw_foreign *f, const
                               struct pw_err *err);
 
 /* Writes m, which has the shape of the open model, as a folder that transformers loads: config.json,
- * model.safetensors in float32 with the family's names, and the source's tokenizer. Reading the folder gives
- * the same parameters bit for bit (a gain below 1/2 that the family stores less one: to rounding). The folder
- * is created if it is missing; each file appears complete or not at all. Besides the model, memory for the
- * largest tensor is taken.
+ * model.safetensors in float32 with the family's names, and the tokenizer files of a source folder. Reading
+ * the folder gives the same parameters bit for bit (a gain below 1/2 that the family stores less one: to
+ * rounding). The folder is created if it is missing; each file appears complete or not at all. Besides the
+ * model, memory for the largest tensor is taken.
  *
  * The encoding of m may differ from the source's if the family's config can say it: another base, linear,
  * dynamic, yarn, llama3. Otherwise, and if the folder is the source's, the code is PW_EUSER. m must have no

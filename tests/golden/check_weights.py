@@ -139,6 +139,47 @@ def check(pewter, name, source, commands, folder, context):
     assert far < 1e-4, (name, commands)
 
 
+# no character that the small vocabularies lack
+TEXTS = ["Hello, world! It's 12345 tokens.", "  two  blanks\n\nand lines\t", "na\u00efve \u65e5\u672c\u8a9e \u732b \U0001f600", "aaaa aaaaa   aaaaaaa"]
+
+
+def check_tokens(pewter, name, folder):
+    """Makes a random LLaMA with the tokenizer of a golden file, and compares what AutoTokenizer reads of the written one."""
+    source = gguf.GGUFReader(os.path.join(HERE, "tokenizers", name + ".gguf"))
+    path, out = os.path.join(folder, "m.gguf"), os.path.join(folder, "out")
+    vocab = len(source.fields["tokenizer.ggml.tokens"].data)
+    writer = gguf.GGUFWriter(path, "llama")
+    for number, key in (("block_count", 1), ("context_length", 256), ("embedding_length", 32), ("head_count", 2)):
+        getattr(writer, "add_" + number)(key)
+    writer.add_feed_forward_length(32)
+    writer.add_layer_norm_rms_eps(1e-5)
+    for field in source.fields.values():
+        if field.name.startswith("tokenizer."):
+            kind = field.types[0]
+            writer.add_key_value(field.name, field.contents(), kind, field.types[-1] if kind == gguf.GGUFValueType.ARRAY else None)
+    rng = np.random.default_rng(7)
+    shapes = {"token_embd": (vocab, 32), "output_norm": (32,), "blk.0.attn_norm": (32,), "blk.0.ffn_norm": (32,)}
+    shapes.update({f"blk.0.{k}": (32, 32) for k in ("attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down")})
+    for key, shape in shapes.items():
+        writer.add_tensor(key + ".weight", rng.standard_normal(shape, dtype=np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    lines = [f"model from={path}"]
+    for i, text in enumerate(TEXTS):
+        with open(os.path.join(folder, f"{i}.txt"), "w", encoding="utf-8", newline="") as f:
+            f.write(text + "\n")  # the last newline is left out
+        lines.append(f"prompt path={folder}/{i}.txt; export logits {folder}/{i}.npz")
+    ran = subprocess.run([pewter, "-c", "; ".join(lines + [f"export weights {out}/"])], capture_output=True, text=True)
+    assert ran.returncode == 0, (name, ran.stderr, ran.stdout)
+    theirs = transformers.AutoTokenizer.from_pretrained(out)
+    for i, text in enumerate(TEXTS):
+        ids, ours = theirs(text, add_special_tokens=False).input_ids, list(np.load(os.path.join(folder, f"{i}.npz"))["tokens"])
+        assert ids == ours[: len(ids)] and len(ids) > 0, (name, text, ids, ours)
+    print(f"{name:20} {len(TEXTS)} texts have the same tokens by AutoTokenizer, {vocab} pieces")
+
+
 def main(pewter, only):
     warnings.filterwarnings("ignore")
     transformers.logging.set_verbosity_error()
@@ -165,6 +206,10 @@ def main(pewter, only):
                 path = os.path.join(folder, name + ".gguf")
                 write_gguf(path, case["config"], load_file(os.path.join(source, "model.safetensors")))
                 check(pewter, name + " as GGUF", path, "", folder, 64)
+    for name in ["scores", "gpt2", "smollm", "llama3", "qwen2"] if gguf is not None else []:
+        if not only or "tokens" in only:
+            with tempfile.TemporaryDirectory() as folder:
+                check_tokens(pewter, name, folder)
     for name in ["gpt2.gguf", "llama.gguf", "qwen3.gguf"]:
         if not only or name in only:
             with tempfile.TemporaryDirectory() as folder:
