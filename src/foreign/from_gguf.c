@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/maths.h"
+
 const char *const pw_gguf_ignored[] = {"rope_freqs.weight", "rope_factors_long.weight",
                                        "rope_factors_short.weight", NULL};
 
@@ -170,6 +172,11 @@ static enum pw_code add_rope(cJSON *o, struct pw_weights *w, const struct pw_ggu
                        !factors ? "rope_factors_long"
                        : lists  ? "rope_freqs and rope_factors_long"
                                 : "rope_freqs");
+    bool yarn = strcmp(type, "yarn") == 0;
+    if (gain != 1 && !lists && !yarn)
+        return pw_fail(err, PW_EUSER,
+                       "%.160s: %s.rope.scaling.attn_factor=%g: must be 1 without yarn or longrope", path,
+                       arch, gain);
     if (untyped && !factors && !lists)
         return PW_OK;
     cJSON *scaling = cJSON_AddObjectToObject(o, "rope_scaling");
@@ -177,10 +184,22 @@ static enum pw_code add_rope(cJSON *o, struct pw_weights *w, const struct pw_ggu
     cJSON_AddNumberToObject(scaling, "factor", factor);
     if (has_trained)
         cJSON_AddNumberToObject(scaling, "original_max_position_embeddings", trained);
-    if (lists || (has_gain && gain != 1))
+    if (yarn && gain != 1) /* llama.cpp multiplies the factor of YaRN's paper */
+        gain *= factor > 1 ? 0.1 * pw_log(factor) + 1 : 1;
+    if (lists || gain != 1)
         cJSON_AddNumberToObject(scaling, "attention_factor", gain);
-    code = add_factors(scaling, "long_factor", w, factors ? "rope_freqs.weight" : "rope_factors_long.weight",
-                       err);
+    static const char *const betas[][2] = {{"rope.scaling.yarn_beta_fast", "beta_fast"},
+                                           {"rope.scaling.yarn_beta_slow", "beta_slow"}};
+    for (int i = 0; i < 2 && code == PW_OK; i++) {
+        double x;
+        bool found;
+        code = number_of(g, path, arch, betas[i][0], &x, &found, err);
+        if (code == PW_OK && found)
+            cJSON_AddNumberToObject(scaling, betas[i][1], x);
+    }
+    if (code == PW_OK)
+        code = add_factors(scaling, "long_factor", w,
+                           factors ? "rope_freqs.weight" : "rope_factors_long.weight", err);
     return code == PW_OK ? add_factors(scaling, "short_factor", w, "rope_factors_short.weight", err) : code;
 }
 

@@ -19,7 +19,7 @@ static const char *const roles[][2] = {{"bos_token", "tokenizer.ggml.bos_token_i
                                        {"pad_token", "tokenizer.ggml.padding_token_id"}};
 enum { ROLES = sizeof roles / sizeof *roles };
 
-/* What tokenizer_config.json takes from the metadata. */
+/* Metadata for tokenizer_config.json. */
 struct marks {
     double ids[ROLES]; /* -1: none */
     char *chat;        /* the chat template; NULL: none */

@@ -63,7 +63,7 @@ GGUF_OUTSIDE = {
 }
 ARCHITECTURES = {"gpt_neox": "gptneox", "bloom": "bloom", "mpt": "mpt", "qwen2": "qwen2", "smollm3": "smollm3", "gemma": "gemma",
                  "gemma2": "gemma2", "gemma3_text": "gemma3", "llama": "llama"}
-GGUF_CASES = set(ARCHITECTURES) | {"llama_llama3"}
+GGUF_CASES = set(ARCHITECTURES) | {"llama_llama3", "llama_longrope"}
 
 
 def write_gguf(path, config, tensors):
@@ -113,6 +113,12 @@ def write_gguf(path, config, tensors):
         writer.add_tensor(f"blk.{layer}.{to}.{ending}" if layer else f"{to}.{ending}", np.ascontiguousarray(t))
     if config.get("rope_scaling"):  # llama3's factors are a tensor
         writer.add_tensor("rope_freqs.weight", np.array([1.5, 4.0], dtype=np.float32))
+    if rope.get("rope_type") == "longrope":
+        trained = rope["original_max_position_embeddings"]
+        writer.add_rope_scaling_orig_ctx_len(trained)
+        writer.add_rope_scaling_attn_factors((1 + np.log(config["max_position_embeddings"] / trained) / np.log(trained)) ** 0.5)
+        for which in ("long", "short"):
+            writer.add_tensor(f"rope_factors_{which}.weight", np.array(rope[which + "_factor"], dtype=np.float32))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
