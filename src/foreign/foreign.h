@@ -87,11 +87,11 @@ struct pw_t5_table {
     float *values; /* [buckets,heads], finite */
 };
 
-/* Reads the table from the safetensors of `name`: a folder, a file, or a model in Hugging Face's cache (see
- * pw_foreign_find). config.json, in the folder or beside the file, may be missing; its values are then T5's.
- * layer: -1 if there must be only one table, as in T5 and mT5; umT5 has one for each layer. Notes the table
- * itself as a file that was read (pw_file_note), so that a re-run of a session needs no file. The caller
- * frees out with pw_t5_table_fini; on failure it is empty. */
+/* Reads the table from the safetensors or the GGUF file `name`: a folder, a file, or a model in Hugging
+ * Face's cache (see pw_foreign_find). config.json, in the folder or beside the file, may be missing, and GGUF
+ * has none; its values are then T5's. layer: -1 if there must be only one table, as in T5 and mT5; umT5 has
+ * one for each layer. Notes the table itself as a file that was read (pw_file_note), so that a re-run of a
+ * session needs no file. The caller frees out with pw_t5_table_fini; on failure it is empty. */
 enum pw_code pw_t5_table_read(struct pw_t5_table *out, const char *name, bool encoder, int layer,
                               struct pw_err *err);
 void pw_t5_table_fini(struct pw_t5_table *t);
