@@ -252,7 +252,7 @@ static void add_signs(cJSON *o, struct pw_weights *w, const char *arch, const st
         cJSON_AddBoolToObject(o, "use_parallel_residual", x != 0);
     snprintf(key, sizeof key, "%s.attention.clamp_kqv", arch);
     v = pw_gguf_find(g, key);
-    if (v != NULL && pw_gguf_number(v, 0, &x) && x != 0) /* MPT; its family refuses it */
+    if (v != NULL && pw_gguf_number(v, 0, &x) && x != 0) /* MPT */
         cJSON_AddNumberToObject(cJSON_AddObjectToObject(o, "attn_config"), "clip_qkv", x);
     add_gemma(o, arch);
     if (strcmp(arch, "llama") == 0 && cJSON_GetObjectItemCaseSensitive(o, "sliding_window") != NULL)

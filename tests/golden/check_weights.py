@@ -63,7 +63,7 @@ GGUF_OUTSIDE = {
 }
 ARCHITECTURES = {"gpt_neox": "gptneox", "bloom": "bloom", "mpt": "mpt", "qwen2": "qwen2", "smollm3": "smollm3", "gemma": "gemma",
                  "gemma2": "gemma2", "gemma3_text": "gemma3", "llama": "llama"}
-GGUF_CASES = set(ARCHITECTURES) | {"llama_llama3", "llama_longrope"}
+GGUF_CASES = set(ARCHITECTURES) | {"llama_llama3", "llama_longrope", "mpt_clipped"}
 
 
 def write_gguf(path, config, tensors):
@@ -93,6 +93,8 @@ def write_gguf(path, config, tensors):
     if arch == "gemma2":
         writer.add_attn_logit_softcapping(config["attn_logit_softcapping"])
         writer.add_final_logit_softcapping(config["final_logit_softcapping"])
+    if (config.get("attn_config") or {}).get("clip_qkv"):
+        writer.add_clamp_kqv(config["attn_config"]["clip_qkv"])
     if arch == "gptneox":
         writer.add_parallel_residual(config["use_parallel_residual"])
     for name, t in tensors.items():

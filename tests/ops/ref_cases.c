@@ -42,6 +42,7 @@ const struct ref_case ref_cases[] = {
     {"scale", ref_case_scale, false, 2e-5, NULL},
     {"attention scale", ref_case_attention_scale, false, 5e-5, NULL},
     {"cached scale", ref_case_cached_scale, false, 5e-5, NULL},
+    {"clip", ref_case_clip, false, 0.0, NULL},
     {NULL, NULL, false, 0.0, NULL},
 };
 
