@@ -510,6 +510,10 @@ struct pw_backend_ops {
      * factor by one fma. */
     void (*cap_fwd)(struct pw_ctx *c, float *y, float cap, size_t n);
     void (*cap_bwd)(struct pw_ctx *c, float *d, const float *y, float cap, size_t n);
+    /* y [n] = y limited to -most..most, in place; a NaN stays. bwd, for y after the limit: d = 0 unless |y| <
+     * most. */
+    void (*clip_fwd)(struct pw_ctx *c, float *y, float most, size_t n);
+    void (*clip_bwd)(struct pw_ctx *c, float *d, const float *y, float most, size_t n);
     void (*add)(struct pw_ctx *c, float *y, const float *x, size_t n); /* y += x */
     /* y [R,C] = dropout(x) + residual, rounded after each. y may be x; residual is neither. residual NULL:
      * nothing is added; this form is also the backward pass. */

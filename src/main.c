@@ -31,6 +31,7 @@
 #include "ui/app.h"
 #include "ui/batch.h"
 #include "ui/commands/commands.h"
+#include "ui/opening.h"
 #include "ui/plain.h"
 #include "ui/replay.h"
 #include "ui/report.h"
@@ -282,6 +283,19 @@ static void *json_memory(size_t bytes)
     return pw_grow(NULL, bytes, 1);
 }
 
+/* Creates the lab without a screen. Ends the process if that fails. */
+static struct pw_lab *open_lab(const struct pw_lab_config *cfg, bool repaint)
+{
+    struct pw_opening o;
+    struct pw_err err;
+    if (pw_opening_lines(&o, cfg, repaint, &err) == PW_OK)
+        return o.lab;
+    fprintf(stderr, "pewter: %s\n", err.msg);
+    if (o.signal != 0)
+        end_by(o.signal);
+    exit(1);
+}
+
 static int run_lab(const struct pw_options *o, const struct pw_commands *all)
 {
     const struct pw_commands labs = {pw_lab_commands};
@@ -316,8 +330,8 @@ static int run_lab(const struct pw_options *o, const struct pw_commands *all)
         pw_batch_block_signals();
     else
         pw_app_block_signals();
-    if ((headless || plain) && pw_lab_create(&lab, &cfg, &err) != PW_OK)
-        fail(err.msg, 1);
+    if (headless || plain)
+        lab = open_lab(&cfg, headless);
     if (o->fresh)
         pw_entry_greet(&greeting, o->session);
     if (plain && o->fresh)

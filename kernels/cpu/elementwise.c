@@ -1,7 +1,9 @@
-/* elementwise.c - y += x, y = 0, and the cap of logits (Gemma 2): cap * tanh(y / cap). */
+/* elementwise.c - y += x, y = 0, the cap of logits (Gemma 2): cap * tanh(y / cap), and the limit of q, k and
+ * v (MPT). */
 #include "kernels/cpu/ops.h"
 #include "kernels/cpu/vmath.h"
 
+#include <math.h>
 #include <string.h>
 
 void PW_OP(add)(struct pw_ctx *c, float *y, const float *x, size_t n)
@@ -34,6 +36,20 @@ void PW_OP(cap_bwd)(struct pw_ctx *c, float *d, const float *y, float cap, size_
         v16 slope = v_fma(v_sub(v_zero(), t), t, v_set(1.0f));
         v_store_n(d + i, left, v_mul(v_load_n(d + i, left), slope));
     }
+}
+
+void PW_OP(clip_fwd)(struct pw_ctx *c, float *y, float most, size_t n)
+{
+    (void)c;
+    for (size_t i = 0; i < n; i++)
+        y[i] = y[i] > most ? most : y[i] < -most ? -most : y[i];
+}
+
+void PW_OP(clip_bwd)(struct pw_ctx *c, float *d, const float *y, float most, size_t n)
+{
+    (void)c;
+    for (size_t i = 0; i < n; i++)
+        d[i] = fabsf(y[i]) < most ? d[i] : 0.0f;
 }
 
 void PW_OP(zero)(struct pw_ctx *c, float *y, size_t n)

@@ -104,6 +104,8 @@ void PW_OP(cross_entropy)(struct pw_ctx *c, float *loss, int *best, float *d_log
 void PW_OP(softmax)(struct pw_ctx *c, float *p, const float *logits, float temperature, int N, int V);
 void PW_OP(cap_fwd)(struct pw_ctx *c, float *y, float cap, size_t n);
 void PW_OP(cap_bwd)(struct pw_ctx *c, float *d, const float *y, float cap, size_t n);
+void PW_OP(clip_fwd)(struct pw_ctx *c, float *y, float most, size_t n);
+void PW_OP(clip_bwd)(struct pw_ctx *c, float *d, const float *y, float most, size_t n);
 void PW_OP(add)(struct pw_ctx *c, float *y, const float *x, size_t n);
 void PW_OP(dropout)(struct pw_ctx *c, float *y, const float *x, const struct pw_dropout *d,
                     const float *residual, int R, int C);

@@ -41,6 +41,20 @@ static __global__ void cap_back(float *d, const float *y, float cap, size_t n)
     d[i] = d[i] * fmaf(0.0f - t, t, 1.0f);
 }
 
+static __global__ void clip_kernel(float *y, float most, size_t n)
+{
+    size_t i = pw_dev_thread();
+    if (i < n)
+        y[i] = y[i] > most ? most : y[i] < -most ? -most : y[i];
+}
+
+static __global__ void clip_back(float *d, const float *y, float most, size_t n)
+{
+    size_t i = pw_dev_thread();
+    if (i < n)
+        d[i] = fabsf(y[i]) < most ? d[i] : 0.0f;
+}
+
 cudaError_t pw_cuda_cap_fwd(cudaStream_t s, float *y, float cap, size_t n)
 {
     if (n == 0)
@@ -53,4 +67,18 @@ cudaError_t pw_cuda_cap_bwd(cudaStream_t s, float *d, const float *y, float cap,
     if (n == 0)
         return cudaSuccess;
     return PW_LAUNCH(cap_back, dim3(pw_blocks(n, PW_THREADS)), dim3(PW_THREADS), 0, s, d, y, cap, n);
+}
+
+cudaError_t pw_cuda_clip_fwd(cudaStream_t s, float *y, float most, size_t n)
+{
+    if (n == 0)
+        return cudaSuccess;
+    return PW_LAUNCH(clip_kernel, dim3(pw_blocks(n, PW_THREADS)), dim3(PW_THREADS), 0, s, y, most, n);
+}
+
+cudaError_t pw_cuda_clip_bwd(cudaStream_t s, float *d, const float *y, float most, size_t n)
+{
+    if (n == 0)
+        return cudaSuccess;
+    return PW_LAUNCH(clip_back, dim3(pw_blocks(n, PW_THREADS)), dim3(PW_THREADS), 0, s, d, y, most, n);
 }

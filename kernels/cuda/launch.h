@@ -231,6 +231,8 @@ cudaError_t pw_cuda_cross_entropy(cudaStream_t s, float *loss, int *best, float 
 cudaError_t pw_cuda_softmax(cudaStream_t s, float *p, const float *logits, float temperature, int N, int V);
 cudaError_t pw_cuda_cap_fwd(cudaStream_t s, float *y, float cap, size_t n);
 cudaError_t pw_cuda_cap_bwd(cudaStream_t s, float *d, const float *y, float cap, size_t n);
+cudaError_t pw_cuda_clip_fwd(cudaStream_t s, float *y, float most, size_t n);
+cudaError_t pw_cuda_clip_bwd(cudaStream_t s, float *d, const float *y, float most, size_t n);
 cudaError_t pw_cuda_add(cudaStream_t s, float *y, const float *x, size_t n);
 cudaError_t pw_cuda_dropout(cudaStream_t s, float *y, uint16_t *rounded, struct pw_cuda_numbers x,
                             const struct pw_dropout *d, const float *residual, int R, int C);

@@ -330,6 +330,18 @@ static void cap_bwd(struct pw_ctx *c, float *d, const float *y, float cap, size_
     PW_CUDA_DO(c, "cap_bwd", pw_cuda_cap_bwd(c->stream, d, y, cap, n));
 }
 
+static void clip_fwd(struct pw_ctx *c, float *y, float most, size_t n)
+{
+    pw_cuda_writes(c, y);
+    PW_CUDA_DO(c, "clip_fwd", pw_cuda_clip_fwd(c->stream, y, most, n));
+}
+
+static void clip_bwd(struct pw_ctx *c, float *d, const float *y, float most, size_t n)
+{
+    pw_cuda_writes(c, d);
+    PW_CUDA_DO(c, "clip_bwd", pw_cuda_clip_bwd(c->stream, d, y, most, n));
+}
+
 static void add(struct pw_ctx *c, float *y, const float *x, size_t n)
 {
     pw_cuda_side_join(c->be); /* x may be a gradient */
@@ -375,14 +387,15 @@ static enum pw_code open_ref(struct pw_backend **be, int device, struct pw_err *
     .reduce = reduce, .adamw = adamw, .digest = digest, .embed_fwd = embed_fwd, .embed_bwd = embed_bwd,      \
     .norm_fwd = norm_fwd, .gate_fwd = gate_fwd, .gate_bwd = gate_bwd, .heads_fwd = heads_fwd,                \
     .heads_bwd = heads_bwd, .cap_fwd = cap_fwd, .cap_bwd = cap_bwd, .rotate = rotate, .turn_bwd = turn_bwd,  \
-    .scores = scores, .attention_cached = attention_cached, .attn_cache_floats = attn_cache_floats,          \
-    .terms_fwd = terms_fwd, .terms_bwd = terms_bwd, .slopes_fwd = slopes_fwd, .slopes_bwd = slopes_bwd,      \
-    .polar_fwd = polar_fwd, .polar_bwd = polar_bwd, .walk_fwd = walk_fwd, .walk_bwd = walk_bwd,              \
-    .planes_make = planes_make, .planes_make_bwd = planes_make_bwd, .planes_fwd = planes_fwd,                \
-    .planes_bwd = planes_bwd, .put_head = put_head, .gather_bias_fwd = gather_bias_fwd,                      \
-    .gather_bias_bwd = gather_bias_bwd, .fire_fwd = fire_fwd, .fire_bwd = fire_bwd, .expr_fwd = expr_fwd,    \
-    .expr_bwd = expr_bwd, .gather_rows = gather_rows, .scatter_rows = scatter_rows,                          \
-    .cross_entropy = cross_entropy, .softmax = softmax, .add = add, .dropout = dropout, .zero = zero
+    .clip_fwd = clip_fwd, .clip_bwd = clip_bwd, .scores = scores, .attention_cached = attention_cached,      \
+    .attn_cache_floats = attn_cache_floats, .terms_fwd = terms_fwd, .terms_bwd = terms_bwd,                  \
+    .slopes_fwd = slopes_fwd, .slopes_bwd = slopes_bwd, .polar_fwd = polar_fwd, .polar_bwd = polar_bwd,      \
+    .walk_fwd = walk_fwd, .walk_bwd = walk_bwd, .planes_make = planes_make,                                  \
+    .planes_make_bwd = planes_make_bwd, .planes_fwd = planes_fwd, .planes_bwd = planes_bwd,                  \
+    .put_head = put_head, .gather_bias_fwd = gather_bias_fwd, .gather_bias_bwd = gather_bias_bwd,            \
+    .fire_fwd = fire_fwd, .fire_bwd = fire_bwd, .expr_fwd = expr_fwd, .expr_bwd = expr_bwd,                  \
+    .gather_rows = gather_rows, .scatter_rows = scatter_rows, .cross_entropy = cross_entropy,                \
+    .softmax = softmax, .add = add, .dropout = dropout, .zero = zero
 
 const struct pw_backend_ops pw_cuda_table_ref = {
     SHARED,

@@ -64,9 +64,11 @@ enum pw_code pw_foreign_read_config(struct pw_foreign *f, const cJSON *root, con
     struct pw_config *cfg = &f->info.cfg;
     pw_opt_defaults(pw_config_opts, &r.cfg);
     family->read(&r);
-    if (r.code == PW_OK && r.at.kind == PW_AT_ROTARY && r.at.rope.type == PW_ROPE_LONGROPE &&
-        (r.at.rope.n_long != r.at.rope.n_short ||
-         r.at.rope.n_long != (int)(r.cfg.head_width * r.at.rope.fraction) / 2))
+    const struct pw_rope *rope = &r.at.rope;
+    bool listed = rope->type == PW_ROPE_LONGROPE || rope->type == PW_ROPE_FACTORED;
+    if (r.code == PW_OK && r.at.kind == PW_AT_ROTARY && listed &&
+        (rope->n_long != rope->n_short ||
+         rope->n_long != (int)(r.cfg.head_width * rope->fraction + 1e-9) / 2))
         pw_read_need(&r, false, "long_factor",
                      "long_factor and short_factor must have a number for each rotated pair");
     int vocab = pw_read_int(&r, "vocab_size", 0), most = r.at.most;
@@ -96,16 +98,18 @@ static enum pw_code read_family(struct pw_foreign *f, const cJSON *root, const c
     const struct pw_family *family = pw_family_find(name);
     if (family == NULL)
         return fail_family(what, name, err);
-    const struct pw_gguf *gguf = pw_weights_gguf(f->map.weights);
-    f->map.permuted = gguf != NULL && pw_gguf_permutes(name);
-    f->map.rows = gguf != NULL ? pw_gguf_rows : family->rows;
-    f->map.ignored = gguf != NULL ? pw_gguf_ignored : family->ignored;
+    f->map.permuted = f->gguf && pw_gguf_permutes(name);
+    f->map.rows = f->gguf ? pw_gguf_rows : family->rows;
+    f->map.ignored = f->gguf ? pw_gguf_ignored : family->ignored;
     enum pw_code code = pw_foreign_read_config(f, root, what, family, NULL, err);
-    f->map.plus_one = f->map.plus_one && gguf == NULL;
-    if (code == PW_OK && gguf != NULL)
-        code = pw_gguf_factors(f->map.weights, &f->at, &f->info.cfg, err);
+    f->map.plus_one = f->map.plus_one && !f->gguf;
+    return code;
+}
+
+static enum pw_code find_prefix(struct pw_foreign *f, struct pw_err *err)
+{
     static const char *const none[] = {"", NULL};
-    return code == PW_OK ? pw_map_prefix(&f->map, gguf != NULL ? none : family->prefixes, err) : code;
+    return pw_map_prefix(&f->map, f->gguf ? none : f->family->prefixes, err);
 }
 
 /* Sets *pe to the model's encoding. */
@@ -199,7 +203,8 @@ enum pw_code pw_foreign_open(struct pw_foreign **out, const char *path, bool dig
                                         : "there is no such file or folder");
     if (code == PW_OK)
         code = pw_weights_open(&f->map.weights, path, err);
-    if (code == PW_OK && pw_weights_gguf(f->map.weights) != NULL) {
+    f->gguf = code == PW_OK && pw_weights_gguf(f->map.weights) != NULL;
+    if (f->gguf) {
         pw_str_add(&name, "%s", path);
         code = pw_gguf_config(f->map.weights, path, &f->config, err);
     } else if (code == PW_OK) {
@@ -208,12 +213,37 @@ enum pw_code pw_foreign_open(struct pw_foreign **out, const char *path, bool dig
     if (code == PW_OK)
         code = read_family(f, f->config, name.s, err);
     if (code == PW_OK)
+        code = find_prefix(f, err);
+    if (code == PW_OK)
         code = check_tensors(f, err);
     if (code == PW_OK && digest)
         code = witness(f, err);
     if (code == PW_OK)
         f->origin = pw_origin_begin(f->map.weights, f->config);
     pw_str_fini(&name);
+    if (code == PW_OK)
+        *out = f;
+    else
+        pw_foreign_close(f);
+    return code;
+}
+
+enum pw_code pw_foreign_recall(struct pw_foreign **out, const char *path, const char *origin,
+                               struct pw_err *err)
+{
+    struct pw_foreign *f = pw_alloc(1, sizeof *f);
+    cJSON *root = origin != NULL ? cJSON_Parse(origin) : NULL;
+    const cJSON *format = cJSON_GetObjectItemCaseSensitive(root, "format");
+    *out = NULL;
+    f->path = pw_text_dup(path);
+    f->map.path = f->path;
+    f->gguf = cJSON_IsString(format) && strcmp(format->valuestring, "gguf") == 0;
+    f->config = cJSON_DetachItemFromObjectCaseSensitive(root, f->gguf ? "config" : "settings");
+    cJSON_Delete(root);
+    enum pw_code code =
+        f->config != NULL
+            ? read_family(f, f->config, path, err)
+            : pw_fail(err, PW_EUSER, "%.240s: is missing, and the model has no copy of its settings", path);
     if (code == PW_OK)
         *out = f;
     else

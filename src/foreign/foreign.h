@@ -41,6 +41,10 @@ void pw_foreign_beside(const char *path, const char *name, struct pw_str *out);
  * read (pw_file_note). A re-run of a session compares them, and fails if the file is missing or has changed.
  */
 enum pw_code pw_foreign_open(struct pw_foreign **out, const char *path, bool digest, struct pw_err *err);
+/* Makes one without tensors for pw_foreign_write, from what a model keeps of its file (pw_model_origin; NULL
+ * fails), when the file at `path` is gone. */
+enum pw_code pw_foreign_recall(struct pw_foreign **out, const char *path, const char *origin,
+                               struct pw_err *err);
 void pw_foreign_close(struct pw_foreign *f); /* NULL is a no-op */
 const struct pw_foreign_info *pw_foreign_info(const struct pw_foreign *f);
 
@@ -59,10 +63,10 @@ enum pw_code pw_foreign_model(struct pw_model **out, struct pw_foreign *f, const
                               struct pw_err *err);
 
 /* Writes m, which has the shape of the open model, as a folder that transformers loads: config.json,
- * model.safetensors in float32 with the family's names, and the source's tokenizer. Reading the folder gives
- * the same parameters bit for bit (a gain below 1/2 that the family stores less one: to rounding). The folder
- * is created if it is missing; each file appears complete or not at all. Besides the model, memory for the
- * largest tensor is taken.
+ * model.safetensors in float32 with the family's names, and the tokenizer files of a source folder. Reading
+ * the folder gives the same parameters bit for bit (a gain below 1/2 that the family stores less one: to
+ * rounding). The folder is created if it is missing; each file appears complete or not at all. Besides the
+ * model, memory for the largest tensor is taken.
  *
  * The encoding of m may differ from the source's if the family's config can say it: another base, linear,
  * dynamic, yarn, llama3. Otherwise, and if the folder is the source's, the code is PW_EUSER. m must have no
@@ -83,11 +87,11 @@ struct pw_t5_table {
     float *values; /* [buckets,heads], finite */
 };
 
-/* Reads the table from the safetensors of `name`: a folder, a file, or a model in Hugging Face's cache (see
- * pw_foreign_find). config.json, in the folder or beside the file, may be missing; its values are then T5's.
- * layer: -1 if there must be only one table, as in T5 and mT5; umT5 has one for each layer. Notes the table
- * itself as a file that was read (pw_file_note), so that a re-run of a session needs no file. The caller
- * frees out with pw_t5_table_fini; on failure it is empty. */
+/* Reads the table from the safetensors or the GGUF file `name`: a folder, a file, or a model in Hugging
+ * Face's cache (see pw_foreign_find). config.json, in the folder or beside the file, may be missing, and GGUF
+ * has none; its values are then T5's. layer: -1 if there must be only one table, as in T5 and mT5; umT5 has
+ * one for each layer. Notes the table itself as a file that was read (pw_file_note), so that a re-run of a
+ * session needs no file. The caller frees out with pw_t5_table_fini; on failure it is empty. */
 enum pw_code pw_t5_table_read(struct pw_t5_table *out, const char *name, bool encoder, int layer,
                               struct pw_err *err);
 void pw_t5_table_fini(struct pw_t5_table *t);

@@ -10,6 +10,7 @@ struct pw_foreign {
     struct pw_placing map;
     struct pw_positions at;
     char *path;
+    bool gguf;
     cJSON *config;                     /* its config.json, or what a GGUF file says in that form */
     cJSON *origin;                     /* pw_origin_begin */
     struct pw_source_files source;     /* files: without a digest none */

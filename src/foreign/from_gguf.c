@@ -6,7 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const pw_gguf_ignored[] = {"rope_freqs.weight", NULL};
+#include "base/maths.h"
+
+const char *const pw_gguf_ignored[] = {"rope_freqs.weight", "rope_factors_long.weight",
+                                       "rope_factors_short.weight", NULL};
 
 const struct pw_map_row pw_gguf_rows[] = {
     {"embed", "token_embd", 0, 0},
@@ -104,24 +107,13 @@ static enum pw_code add_numbers(cJSON *o, const struct pw_gguf *g, const char *p
     return code;
 }
 
-/* Adds rope_scaling, and the share of a head that rotates. */
-static enum pw_code add_rope(cJSON *o, const struct pw_gguf *g, const char *path, const char *arch,
-                             struct pw_err *err)
+/* Adds the share of a head that rotates. */
+static enum pw_code add_share(cJSON *o, const struct pw_gguf *g, const char *path, const char *arch,
+                              struct pw_err *err)
 {
-    char type[32], key[96];
-    double factor = 1, trained = 0, gain = 0, dims = 0, head = 0;
-    bool has_factor, has_trained, has_gain, has_dims;
-    snprintf(key, sizeof key, "%s.rope.scaling.type", arch);
-    text_of(g, key, type, sizeof type);
-    enum pw_code code = number_of(g, path, arch, "rope.scaling.factor", &factor, &has_factor, err);
-    if (code == PW_OK)
-        code = number_of(g, path, arch, "rope.scaling.original_context_length", &trained, &has_trained, err);
-    if (code == PW_OK)
-        code = number_of(g, path, arch, "rope.scaling.attn_factor", &gain, &has_gain, err);
-    if (code == PW_OK)
-        code = number_of(g, path, arch, "rope.dimension_count", &dims, &has_dims, err);
-    if (code != PW_OK)
-        return code;
+    double dims = 0, head = 0;
+    bool has_dims;
+    enum pw_code code = number_of(g, path, arch, "rope.dimension_count", &dims, &has_dims, err);
     const cJSON *width = cJSON_GetObjectItemCaseSensitive(o, "hidden_size");
     const cJSON *heads = cJSON_GetObjectItemCaseSensitive(o, "num_attention_heads");
     const cJSON *given = cJSON_GetObjectItemCaseSensitive(o, "head_dim");
@@ -129,20 +121,86 @@ static enum pw_code add_rope(cJSON *o, const struct pw_gguf *g, const char *path
         head = given->valuedouble;
     else if (width != NULL && heads != NULL && heads->valuedouble > 0)
         head = width->valuedouble / heads->valuedouble;
-    if (has_dims && head > 0) {
+    if (code == PW_OK && has_dims && head > 0) {
         cJSON_AddNumberToObject(o, "partial_rotary_factor", dims / head);
         cJSON_AddNumberToObject(o, "rotary_pct", dims / head);
     }
-    if (type[0] == '\0' || strcmp(type, "none") == 0)
+    return code;
+}
+
+/* Adds the numbers of a tensor as a list; nothing without the tensor. */
+static enum pw_code add_factors(cJSON *scaling, const char *key, struct pw_weights *w, const char *name,
+                                struct pw_err *err)
+{
+    const struct pw_weights_tensor *t = pw_weights_find(w, name);
+    float values[PW_ROPE_FACTORS];
+    if (t == NULL)
+        return PW_OK;
+    if (!t->readable || t->n_dims != 1 || t->dims[0] > PW_ROPE_FACTORS)
+        return pw_fail(err, PW_EUSER, "tensor '%s' must be a vector of at most %d numbers", name,
+                       PW_ROPE_FACTORS);
+    enum pw_code code = pw_weights_row(w, t, 0, values, err);
+    if (code == PW_OK)
+        cJSON_AddItemToObject(scaling, key, cJSON_CreateFloatArray(values, (int)t->dims[0]));
+    return code;
+}
+
+/* Adds rope_scaling. llama3 is the tensor rope_freqs here, longrope two more tensors. llama.cpp's converter
+ * writes no type for them. */
+static enum pw_code add_rope(cJSON *o, struct pw_weights *w, const struct pw_gguf *g, const char *path,
+                             const char *arch, struct pw_err *err)
+{
+    char type[32], key[96];
+    double factor = 1, trained = 0, gain = 1;
+    bool has_factor, has_trained, has_gain;
+    bool factors = pw_weights_find(w, "rope_freqs.weight") != NULL;
+    bool lists = pw_weights_find(w, "rope_factors_long.weight") != NULL ||
+                 pw_weights_find(w, "rope_factors_short.weight") != NULL;
+    snprintf(key, sizeof key, "%s.rope.scaling.type", arch);
+    text_of(g, key, type, sizeof type);
+    enum pw_code code = number_of(g, path, arch, "rope.scaling.factor", &factor, &has_factor, err);
+    if (code == PW_OK)
+        code = number_of(g, path, arch, "rope.scaling.original_context_length", &trained, &has_trained, err);
+    if (code == PW_OK)
+        code = number_of(g, path, arch, "rope.scaling.attn_factor", &gain, &has_gain, err);
+    if (code != PW_OK)
+        return code;
+    bool untyped = type[0] == '\0' || strcmp(type, "none") == 0;
+    if ((factors && lists) || (factors && !untyped) || (lists && !untyped && strcmp(type, "longrope") != 0))
+        return pw_fail(err, PW_EUSER, "%.160s: %s: '%s' beside the tensor %s can't be read", path, key,
+                       untyped ? "none" : type,
+                       !factors ? "rope_factors_long"
+                       : lists  ? "rope_freqs and rope_factors_long"
+                                : "rope_freqs");
+    bool yarn = strcmp(type, "yarn") == 0;
+    if (gain != 1 && !lists && !yarn)
+        return pw_fail(err, PW_EUSER,
+                       "%.160s: %s.rope.scaling.attn_factor=%g: must be 1 without yarn or longrope", path,
+                       arch, gain);
+    if (untyped && !factors && !lists)
         return PW_OK;
     cJSON *scaling = cJSON_AddObjectToObject(o, "rope_scaling");
-    cJSON_AddStringToObject(scaling, "rope_type", type);
+    cJSON_AddStringToObject(scaling, "rope_type", factors ? PW_ROPE_OF_GGUF : lists ? "longrope" : type);
     cJSON_AddNumberToObject(scaling, "factor", factor);
     if (has_trained)
         cJSON_AddNumberToObject(scaling, "original_max_position_embeddings", trained);
-    if (has_gain && gain != 1)
+    if (yarn && gain != 1) /* llama.cpp multiplies the factor of YaRN's paper */
+        gain *= factor > 1 ? 0.1 * pw_log(factor) + 1 : 1;
+    if (lists || gain != 1)
         cJSON_AddNumberToObject(scaling, "attention_factor", gain);
-    return PW_OK;
+    static const char *const betas[][2] = {{"rope.scaling.yarn_beta_fast", "beta_fast"},
+                                           {"rope.scaling.yarn_beta_slow", "beta_slow"}};
+    for (int i = 0; i < 2 && code == PW_OK; i++) {
+        double x;
+        bool found;
+        code = number_of(g, path, arch, betas[i][0], &x, &found, err);
+        if (code == PW_OK && found)
+            cJSON_AddNumberToObject(scaling, betas[i][1], x);
+    }
+    if (code == PW_OK)
+        code = add_factors(scaling, "long_factor", w,
+                           factors ? "rope_freqs.weight" : "rope_factors_long.weight", err);
+    return code == PW_OK ? add_factors(scaling, "short_factor", w, "rope_factors_short.weight", err) : code;
 }
 
 /* Gemma's query_pre_attn_scalar, which GGUF does not have: the head's width, except in the two models of 27
@@ -160,6 +218,20 @@ static void add_gemma(cJSON *o, const char *arch)
     cJSON_AddNumberToObject(o, "query_pre_attn_scalar",
                             large && heads->valuedouble > 0 ? width->valuedouble / heads->valuedouble
                                                             : head->valuedouble);
+}
+
+/* Tokens with a meaning. Without null the family's default would hold. */
+static void add_tokens(cJSON *o, const struct pw_gguf *g)
+{
+    static const char *const keys[][2] = {{"bos_token_id", "tokenizer.ggml.bos_token_id"},
+                                          {"eos_token_id", "tokenizer.ggml.eos_token_id"},
+                                          {"pad_token_id", "tokenizer.ggml.padding_token_id"}};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const struct pw_gguf_value *v = pw_gguf_find(g, keys[i][1]);
+        double x;
+        bool found = v != NULL && pw_gguf_number(v, 0, &x);
+        cJSON_AddItemToObject(o, keys[i][0], found ? cJSON_CreateNumber(x) : cJSON_CreateNull());
+    }
 }
 
 /* Settings that GGUF shows by which tensors there are, or only by the architecture's name. */
@@ -180,7 +252,7 @@ static void add_signs(cJSON *o, struct pw_weights *w, const char *arch, const st
         cJSON_AddBoolToObject(o, "use_parallel_residual", x != 0);
     snprintf(key, sizeof key, "%s.attention.clamp_kqv", arch);
     v = pw_gguf_find(g, key);
-    if (v != NULL && pw_gguf_number(v, 0, &x) && x != 0) /* MPT; its family refuses it */
+    if (v != NULL && pw_gguf_number(v, 0, &x) && x != 0) /* MPT */
         cJSON_AddNumberToObject(cJSON_AddObjectToObject(o, "attn_config"), "clip_qkv", x);
     add_gemma(o, arch);
     if (strcmp(arch, "llama") == 0 && cJSON_GetObjectItemCaseSensitive(o, "sliding_window") != NULL)
@@ -210,48 +282,13 @@ enum pw_code pw_gguf_config(struct pw_weights *w, const char *path, cJSON **out,
     cJSON_AddStringToObject(*out, "model_type", family);
     code = add_numbers(*out, g, path, arch, err);
     if (code == PW_OK)
-        code = add_rope(*out, g, path, arch, err);
+        code = add_share(*out, g, path, arch, err);
+    if (code == PW_OK)
+        code = add_rope(*out, w, g, path, arch, err);
     if (code == PW_OK)
         add_signs(*out, w, arch, g);
+    add_tokens(*out, g);
     return code;
-}
-
-static enum pw_code take_factors(struct pw_weights *w, const char *name, double *out, int *n,
-                                 struct pw_err *err)
-{
-    const struct pw_weights_tensor *t = pw_weights_find(w, name);
-    float values[PW_ROPE_FACTORS];
-    if (t == NULL)
-        return PW_OK;
-    if (t->n_dims != 1 || t->dims[0] > PW_ROPE_FACTORS)
-        return pw_fail(err, PW_EUSER, "tensor '%s' must be a vector of at most %d numbers", name,
-                       PW_ROPE_FACTORS);
-    enum pw_code code = pw_weights_row(w, t, 0, values, err);
-    if (code != PW_OK)
-        return code;
-    *n = (int)t->dims[0];
-    for (int i = 0; i < *n; i++) {
-        out[i] = (double)values[i];
-        if (!(out[i] > 0))
-            return pw_fail(err, PW_EUSER, "tensor '%s' must have numbers above 0", name);
-    }
-    return PW_OK;
-}
-
-enum pw_code pw_gguf_factors(struct pw_weights *w, struct pw_positions *at, const struct pw_config *cfg,
-                             struct pw_err *err)
-{
-    struct pw_rope *rope = &at->rope;
-    enum pw_code code = take_factors(w, "rope_freqs.weight", rope->longer, &rope->n_long, err);
-    int pairs = (int)(cfg->head_width * rope->fraction + 1e-9) / 2;
-    if (code != PW_OK || rope->n_long == 0)
-        return code;
-    if (rope->n_long != pairs)
-        return pw_fail(err, PW_EUSER, "tensor 'rope_freqs.weight' has %d numbers; %d pairs rotate",
-                       rope->n_long, pairs);
-    if (rope->type == PW_ROPE_DEFAULT)
-        rope->type = PW_ROPE_FACTORED;
-    return PW_OK;
 }
 
 bool pw_gguf_permutes(const char *model_type)

@@ -5,12 +5,13 @@
 #include "foreign/reader.h"
 #include "foreign/weights.h"
 
+/* rope_type of a config from GGUF with the tensor rope_freqs: each frequency is divided by a factor. No
+ * config.json has it. */
+#define PW_ROPE_OF_GGUF "rope_freqs"
+
 /* Builds the object of a config.json from the metadata; the caller deletes it. Fails if the architecture is
  * none that pewter reads. */
 enum pw_code pw_gguf_config(struct pw_weights *w, const char *path, cJSON **out, struct pw_err *err);
-/* Takes the factors on rotary frequencies, which llama3 has as the tensor rope_freqs. */
-enum pw_code pw_gguf_factors(struct pw_weights *w, struct pw_positions *at, const struct pw_config *cfg,
-                             struct pw_err *err);
 /* Are rows of q and k in the order of interleaved pairs? */
 bool pw_gguf_permutes(const char *model_type);
 extern const char *const pw_gguf_ignored[];

@@ -6,9 +6,10 @@
 
 enum { MOST_ITEMS = 512, MOST_FACTORS = 1024, KEY = 128, MOST_TEXT = 1 << 16 };
 
-/* The lists and objects of a config.json that say something about positions. */
-static const char *const parts[] = {"rope_parameters", "rope_scaling", "layer_types",
-                                    "no_rope_layers",  "attn_config",  NULL};
+/* The lists and objects of a config.json that are kept: they say something about positions, or where a text
+ * ends. */
+static const char *const parts[] = {"rope_parameters", "rope_scaling", "layer_types", "no_rope_layers",
+                                    "attn_config",     "eos_token_id", NULL};
 
 static bool is_part(const cJSON *item)
 {
@@ -63,15 +64,15 @@ static void copy_gguf(cJSON *to, const struct pw_gguf *g)
     }
 }
 
-static void add_factors(cJSON *o, struct pw_weights *w)
+static void add_factors(cJSON *o, const char *key, struct pw_weights *w, const char *name)
 {
-    const struct pw_weights_tensor *t = pw_weights_find(w, "rope_freqs.weight");
+    const struct pw_weights_tensor *t = pw_weights_find(w, name);
     float values[MOST_FACTORS];
     struct pw_err err; /* the loader has read them before, and would have failed */
     if (t == NULL || !t->readable || t->n_dims != 1 || t->dims[0] > MOST_FACTORS ||
         pw_weights_row(w, t, 0, values, &err) != PW_OK)
         return;
-    cJSON_AddItemToObject(o, "factors", cJSON_CreateFloatArray(values, (int)t->dims[0]));
+    cJSON_AddItemToObject(o, key, cJSON_CreateFloatArray(values, (int)t->dims[0]));
 }
 
 cJSON *pw_origin_begin(struct pw_weights *w, const cJSON *config)
@@ -82,7 +83,10 @@ cJSON *pw_origin_begin(struct pw_weights *w, const cJSON *config)
     cJSON *settings = cJSON_AddObjectToObject(o, "settings");
     if (g != NULL) {
         copy_gguf(settings, g);
-        add_factors(o, w);
+        add_factors(o, "factors", w, "rope_freqs.weight");
+        add_factors(o, "long_factor", w, "rope_factors_long.weight");
+        add_factors(o, "short_factor", w, "rope_factors_short.weight");
+        cJSON_AddItemToObject(o, "config", cJSON_Duplicate(config, true));
     } else {
         copy_config(settings, config, false);
     }

@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "base/maths.h"
+#include "foreign/from_gguf.h"
 #include "foreign/reader.h"
 
-static const char *const types[] = {"default",  "linear", "dynamic",     "yarn",
-                                    "longrope", "llama3", "proportional"};
+static const char *const types[] = {"default",  "linear", "dynamic",      "yarn",
+                                    "longrope", "llama3", "proportional", PW_ROPE_OF_GGUF};
 
 static enum pw_rope_type type_of(struct pw_reader *r)
 {
@@ -71,6 +72,8 @@ static void read_one(struct pw_reader *r, struct pw_rope *rope, double base, dou
     pw_read_need(r, rope->fraction > 0 && rope->fraction <= 1, "partial_rotary_factor", "must be in 0..1");
     pw_read_need(r, rope->trained >= 2, "original_max_position_embeddings", "must be at least 2");
     bool longrope = rope->type == PW_ROPE_LONGROPE, free = longrope || rope->type == PW_ROPE_PROPORTIONAL;
+    if (rope->type == PW_ROPE_FACTORED)
+        rope->n_long = rope->n_short = read_factors(r, "long_factor", rope->longer);
     if (rope->type == PW_ROPE_DEFAULT)
         return;
     double other = longrope ? most / rope->trained : 1;

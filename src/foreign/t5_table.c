@@ -1,5 +1,6 @@
 /* t5_table.c - reads T5's table of relative biases. Raffel et al. 2020 share one table among all layers, and
- * transformers stores it in the first; umT5 (Chung et al. 2023) has a table for each layer.
+ * transformers stores it in the first; umT5 (Chung et al. 2023) has a table for each layer. GGUF has the same
+ * tables under names of its own. It has no largest distance: llama.cpp takes T5's.
  *
  * A session keeps the table as a text of JSON in place of the model's files, which have gigabytes. A re-run
  * reads this text. Its numbers have 17 digits, so they come back with the same bits. */
@@ -20,7 +21,13 @@
 enum { MAX_CONFIG = 4 << 20, MAX_TEXT = 4 << 20 };
 enum { MAX_BUCKETS = 128, MAX_HEADS = 1024, MAX_DISTANCE = 65536, T5_BUCKETS = 32, T5_DISTANCE = 128 };
 
-#define ENDING ".layer.0.SelfAttention.relative_attention_bias.weight"
+/* Names of a table, with the layer between both parts: of transformers, and of GGUF. */
+static const struct {
+    const char *encoder, *decoder, *ending;
+} forms[] = {
+    {"encoder.block.", "decoder.block.", ".layer.0.SelfAttention.relative_attention_bias.weight"},
+    {"enc.blk.", "dec.blk.", ".attn_rel_b.weight"},
+};
 
 static const char *name_stack(bool encoder)
 {
@@ -29,16 +36,15 @@ static const char *name_stack(bool encoder)
 
 /* Returns the layer of a tensor's name, which may have a prefix: "decoder.block.0.layer.0.SelfAttention.
  * ..."; -1: it is no table of this stack. */
-static int layer_of(const char *name, bool encoder)
+static int layer_of(const char *name, bool encoder, bool gguf)
 {
-    char begin[32], *end;
-    snprintf(begin, sizeof begin, "%s.block.", name_stack(encoder));
-    const char *at = strstr(name, begin);
+    const char *begin = encoder ? forms[gguf].encoder : forms[gguf].decoder, *at = strstr(name, begin);
+    char *end;
     if (at == NULL || (at > name && at[-1] != '.'))
         return -1;
     at += strlen(begin);
     long layer = *at >= '0' && *at <= '9' ? strtol(at, &end, 10) : -1;
-    return layer >= 0 && layer < INT_MAX && strcmp(end, ENDING) == 0 ? (int)layer : -1;
+    return layer >= 0 && layer < INT_MAX && strcmp(end, forms[gguf].ending) == 0 ? (int)layer : -1;
 }
 
 /* The tables of a stack: their number, the highest layer, and the one that was asked for. */
@@ -50,10 +56,11 @@ struct tables {
 static struct tables list_tables(struct pw_weights *w, bool encoder, int layer)
 {
     struct tables found = {.last = -1};
+    bool gguf = pw_weights_gguf(w) != NULL;
     int n;
     const struct pw_weights_tensor *list = pw_weights_list(w, &n);
     for (int i = 0; i < n; i++) {
-        int at = layer_of(list[i].name, encoder);
+        int at = layer_of(list[i].name, encoder, gguf);
         if (at < 0)
             continue;
         found.n++;
@@ -68,14 +75,14 @@ static enum pw_code find_table(struct pw_weights *w, const char *path, bool enco
                                const struct pw_weights_tensor **t, struct pw_err *err)
 {
     struct tables found = list_tables(w, encoder, layer), other = list_tables(w, !encoder, -1);
+    bool gguf = pw_weights_gguf(w) != NULL;
     *t = found.wanted;
     if (found.n == 0 && other.n > 0)
         return pw_fail(err, PW_EUSER, "%.200s: the %s has no table of biases, the %s has: stack=%s", path,
                        name_stack(encoder), name_stack(!encoder), name_stack(!encoder));
     if (found.n == 0)
-        return pw_fail(err, PW_EUSER,
-                       "%.200s: no tensor is named '%s.block.0" ENDING "'; it must be a T5, mT5 or umT5",
-                       path, name_stack(encoder));
+        return pw_fail(err, PW_EUSER, "%.200s: no tensor is named '%s0%s'; it must be a T5, mT5 or umT5",
+                       path, encoder ? forms[gguf].encoder : forms[gguf].decoder, forms[gguf].ending);
     if (layer < 0 && found.n > 1)
         return pw_fail(err, PW_EUSER,
                        "%.200s: %d layers of the %s have a table of their own; choose one: layer=0..%d", path,
@@ -103,6 +110,24 @@ static enum pw_code read_config(const char *path, cJSON **out, struct pw_str *na
     *out = got == size ? cJSON_ParseWithLength(text, got) : NULL;
     free(text);
     return cJSON_IsObject(*out) ? PW_OK : pw_fail(err, PW_EUSER, "%.240s: not a JSON object", name->s);
+}
+
+/* Compares the number of buckets in GGUF's metadata with the table's rows. */
+static enum pw_code check_gguf(struct pw_t5_table *t, const struct pw_gguf *g, const char *path,
+                               struct pw_err *err)
+{
+    char key[96];
+    uint64_t n;
+    double buckets = t->buckets;
+    const char *arch = pw_gguf_text(pw_gguf_find(g, "general.architecture"), &n);
+    snprintf(key, sizeof key, "%.*s.attention.relative_buckets_count", (int)(arch != NULL && n < 32 ? n : 0),
+             arch != NULL ? arch : "");
+    const struct pw_gguf_value *v = pw_gguf_find(g, key);
+    t->distance = T5_DISTANCE;
+    if (v != NULL && (!pw_gguf_number(v, 0, &buckets) || buckets != t->buckets))
+        return pw_fail(err, PW_EUSER, "%.200s: %s=%g, but the table has %d rows", path, key, buckets,
+                       t->buckets);
+    return PW_OK;
 }
 
 /* Reads the settings of buckets, which the table's rows must agree with. */
@@ -169,8 +194,9 @@ static enum pw_code read_files(struct pw_t5_table *t, const char *name, int laye
     if (code == PW_OK)
         code = take_values(t, w, from, path.s, err);
     if (code == PW_OK) {
-        t->layer = layer_of(from->name, t->encoder);
-        code = read_settings(t, path.s, err);
+        const struct pw_gguf *g = pw_weights_gguf(w);
+        t->layer = layer_of(from->name, t->encoder, g != NULL);
+        code = g != NULL ? check_gguf(t, g, path.s, err) : read_settings(t, path.s, err);
     }
     pw_weights_close(w);
     pw_str_fini(&path);

@@ -46,21 +46,6 @@ static void put_factors(cJSON *o, const struct pw_positions *at)
     put(o, "rope_scaling", scaling);
 }
 
-/* Tokens with a meaning, which GGUF keeps with the tokenizer. Without null the family's default would hold.
- */
-static void put_tokens(cJSON *o, const struct pw_gguf *g)
-{
-    static const char *const keys[][2] = {{"bos_token_id", "tokenizer.ggml.bos_token_id"},
-                                          {"eos_token_id", "tokenizer.ggml.eos_token_id"},
-                                          {"pad_token_id", "tokenizer.ggml.padding_token_id"}};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const struct pw_gguf_value *v = pw_gguf_find(g, keys[i][1]);
-        double x;
-        bool found = v != NULL && pw_gguf_number(v, 0, &x);
-        put(o, keys[i][0], found ? cJSON_CreateNumber(x) : cJSON_CreateNull());
-    }
-}
-
 /* Returns a copy of the source's config, or of the part with the model, for weights in float32 that have all
  * that was folded into them. */
 static cJSON *make_base(const struct pw_foreign *f, const struct pw_family *family,
@@ -80,10 +65,9 @@ static cJSON *make_base(const struct pw_foreign *f, const struct pw_family *fami
     if (f->map.inverse_layers) /* map.c has divided q by the number of the layer */
         put(o, "scale_attn_by_inverse_layer_idx", cJSON_CreateFalse());
     cJSON_DeleteItemFromObjectCaseSensitive(o, "quantization_config");
-    if (pw_weights_gguf(f->map.weights) != NULL) {
+    if (f->gguf) {
         if (!cJSON_HasObjectItem(o, "head_dim")) /* the default differs between families */
             put_number(o, "head_dim", cfg->head_width);
-        put_tokens(o, pw_weights_gguf(f->map.weights));
         if (f->at.rope.type == PW_ROPE_FACTORED)
             put_factors(o, &f->at);
     }
@@ -270,7 +254,7 @@ static void try_config(struct pw_foreign *to, const struct pw_foreign *f, const 
         to->info.cfg.context = cfg->context;
         to->map.rows = family->rows;
         to->map.prefix = family->prefixes[0];
-        if (pw_weights_gguf(f->map.weights) != NULL)
+        if (f->gguf)
             remove_others(to->config, asked);
     } else {
         cJSON_Delete(to->config);

@@ -248,7 +248,7 @@ static enum pw_code write_all(struct writing *w, const struct pw_foreign *source
         code = write_tensors(w, folder, err);
     if (code == PW_OK)
         code = write_config(w, folder, err);
-    if (code == PW_OK && pw_weights_gguf(source->map.weights) == NULL)
+    if (code == PW_OK && !source->gguf)
         code = copy_others(source->path, folder, err);
     pw_str_fini(&from);
     return code;

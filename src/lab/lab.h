@@ -5,6 +5,7 @@
 #ifndef PW_LAB_H
 #define PW_LAB_H
 #include "base/err.h"
+#include "base/progress.h"
 #include "command/command.h"
 #include "lab/follow.h"
 #include "sessions/fold.h"
@@ -77,6 +78,9 @@ const struct pw_snapshot *pw_lab_snapshot(struct pw_lab *lab);
  * snapshot. */
 bool pw_lab_idle(const struct pw_lab *lab);
 int pw_lab_failures(const struct pw_lab *lab);
+/* How far the lab is with work that no event reports before its end: the files of a model are read. The lab
+ * wakes the reader while such work takes longer than a tenth of a second. Reader's thread. */
+struct pw_progress_now pw_lab_progress(const struct pw_lab *lab);
 /* The verdict of the session's verification, once the lab is idle. */
 const struct pw_verdict *pw_lab_verdict(const struct pw_lab *lab);
 

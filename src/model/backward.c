@@ -190,9 +190,9 @@ static void turn_back(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, i
         m->ops->turn_bwd(c, w->d_qkv, &d, w->acts[l].qkv, t, pos, m->cfg.heads, m->cfg.head_width, R);
 }
 
-/* Returns the gradient of the projection from w->d_qkv. */
-static const float *d_project(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l,
-                              const struct pw_slot *to, int R)
+/* Returns the gradient of the heads' input from w->d_qkv. */
+static float *d_heads(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l,
+                      const struct pw_slot *to, int R)
 {
     const struct pw_layer_at *at = &m->lay.layer[l];
     struct pw_heads heads = pw_model_heads(m, l);
@@ -202,6 +202,19 @@ static const float *d_project(struct pw_model *m, struct pw_ctx *c, struct pw_wo
     m->ops->heads_bwd(c, w->d_raw, pw_at(to->grad, at->q_norm), pw_at(to->grad, at->k_norm), w->d_qkv,
                       w->acts[l].raw, w->acts[l].raw_stat, &heads, R);
     return w->d_raw;
+}
+
+/* Returns the gradient of the projection from w->d_qkv. */
+static const float *d_project(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l,
+                              const struct pw_slot *to, int R)
+{
+    const struct pw_acts *a = &w->acts[l];
+    float *d = d_heads(m, c, w, l, to, R);
+
+    if (m->cfg.qkv_clip > 0)
+        m->ops->clip_bwd(c, d, a->raw != NULL ? a->raw : a->qkv, m->cfg.qkv_clip,
+                         (size_t)R * pw_qkv_rows(&m->cfg));
+    return d;
 }
 
 /* On entry w->d [R,C] is the gradient of the block's output, on return that of its input x. In a parallel

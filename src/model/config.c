@@ -73,6 +73,8 @@ const struct pw_opt pw_config_opts[] = {
      "logits become cap * tanh(logits / cap), as in Gemma 2; 0: off"},
     {"adapter", PW_OPT_INT, AT(adapter), "0", 0, PW_ADAPTER_MOST, NULL, PW_OPT_LATER,
      "rank of a low-rank adapter (LoRA) of every matrix of attention and MLP; 0: none"},
+    {"qkv_clip", PW_OPT_FLOAT, AT(qkv_clip), "0", 0, 1e6, NULL, PW_OPT_LATER,
+     "limit of q, k and v after their projection, as in MPT; 0: off"},
     {0},
 };
 

@@ -44,6 +44,7 @@ struct pw_config {
     float embed_scale; /* factor on token embeddings (Gemma) */
     float score_scale; /* factor on scores in place of `scale`; 0: as `scale` says */
     float logit_cap;   /* logits = cap * tanh(logits / cap) (Gemma 2); 0: off */
+    float qkv_clip;    /* q, k and v are limited to -clip..clip after their projection (MPT); 0: off */
     int adapter;       /* rank of a low-rank adapter of every matrix of the layers; 0: none (adapter.c) */
     int vocab;         /* set by the task, not by an option */
     int trained; /* set by the task for pw_pe_parse: rows of the longest training sample; 0: not known */
@@ -105,7 +106,8 @@ bool pw_config_bias_o(const struct pw_config *cfg);
 bool pw_config_bias_mlp(const struct pw_config *cfg);
 bool pw_config_bias_norm(const struct pw_config *cfg);
 
-/* Returns true if all options of published families, from `gated` to `logit_cap`, have their defaults. */
+/* Returns true if all options of published families, from `gated` on without `adapter`, have their defaults.
+ */
 bool pw_config_plain(const struct pw_config *cfg);
 
 /* Returns the factor on q.k. */

@@ -253,9 +253,12 @@ static void branch(struct pw_model *m, struct pw_ctx *c, float *y, const float *
 static void project(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, int l, int R)
 {
     struct pw_heads heads = pw_model_heads(m, l);
+    float *y = a->raw != NULL ? a->raw : a->qkv;
 
-    m->ops->linear_fwd(c, a->raw != NULL ? a->raw : a->qkv, NULL, a->n1, &m->mats[l * PW_MATS + PW_MAT_QKV],
+    m->ops->linear_fwd(c, y, NULL, a->n1, &m->mats[l * PW_MATS + PW_MAT_QKV],
                        pw_at(m->p, m->lay.layer[l].qkv_bias), NULL, PW_ACT_NONE, R);
+    if (m->cfg.qkv_clip > 0)
+        m->ops->clip_fwd(c, y, m->cfg.qkv_clip, (size_t)R * pw_qkv_rows(&m->cfg));
     if (a->raw != NULL)
         m->ops->heads_fwd(c, a->qkv, a->raw_stat, a->raw, &heads, R);
 }

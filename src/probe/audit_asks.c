@@ -11,7 +11,7 @@
  *   yarn      (1 - g) w + g w / factor; g rises from 0 to 1 between the pairs with beta_fast and beta_slow
  *             turns in the trained length
  *
- *   longrope  w / short factor, and beyond the trained length w / long factor
+ *   longrope  w / short factor, and beyond the trained length w / long factor; GGUF has them as tensors
  *
  *   llama3    w for short waves, w / factor for long ones, a mixture in between
  *
@@ -133,12 +133,13 @@ static void ask_llama3(const struct asking *x, const cJSON *part, struct pw_audi
 static void ask_longrope(const struct asking *x, const cJSON *part, struct pw_audit_layer *y, double factor,
                          double trained)
 {
+    const char *key = x->cfg->context > trained ? "long_factor" : "short_factor";
     const cJSON *list =
-        pw_audit_item(x->o, part, x->cfg->context > trained ? "long_factor" : "short_factor", NULL);
+        x->gguf ? cJSON_GetObjectItemCaseSensitive(x->o, key) : pw_audit_item(x->o, part, key, NULL);
     for (int c = 0; c < y->n; c++)
         y->w[c] /= entry(list, c);
-    y->gain = factor > 1 ? sqrt(1 + pw_log(factor) / pw_log(trained)) : 1;
-    y->gain = pw_audit_number(x->o, part, "attention_factor", NULL, y->gain);
+    y->gain = factor > 1 && !x->gguf ? sqrt(1 + pw_log(factor) / pw_log(trained)) : 1;
+    y->gain = pw_audit_number(x->o, part, "attention_factor", "rope.scaling.attn_factor", y->gain);
 }
 
 /* Dynamic scaling changes the base with the length, once it is beyond the positions of the config. */
@@ -158,9 +159,11 @@ static void ask_rotation(const struct asking *x, const cJSON *part, double base,
 {
     int D = x->cfg->head_width;
     const char *type = pw_audit_word(x->o, part, "rope_type|type", "rope.scaling.type", "default"),
-               *named = bare || strcmp(type, "none") == 0 ? "default"
-                        : strcmp(type, "su") == 0         ? "longrope"
-                                                          : type;
+               *named = bare                                       ? "default"
+                        : cJSON_HasObjectItem(x->o, "long_factor") ? "longrope" /* of GGUF */
+                        : strcmp(type, "none") == 0                ? "default"
+                        : strcmp(type, "su") == 0                  ? "longrope"
+                                                                   : type;
     bool share = strcmp(named, "proportional") == 0;
     double fraction =
         pw_audit_number(x->o, part, "partial_rotary_factor|rotary_pct", NULL, x->family->fraction);

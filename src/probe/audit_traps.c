@@ -45,7 +45,7 @@ static void name_scalings(const struct traps *x)
             "trap: dynamic scaling changes the base, and only beyond %.0f positions; here the context "
             "is %d. Read as linear it would slow all pairs at every length",
             most, x->cfg->context);
-    if (scales_as(x, "longrope") || scales_as(x, "su"))
+    if (scales_as(x, "longrope") || scales_as(x, "su") || cJSON_HasObjectItem(x->o, "long_factor"))
         pw_finding_remark(
             x->f,
             "trap: longrope has two lists of factors; beyond %.0f positions the long one applies, for "

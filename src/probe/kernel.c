@@ -48,10 +48,13 @@ struct measure {
     double *tokens; /* [H,N] sums of what it adds */
 };
 
-/* Scores are linear in the added rows only if no norm of the embedding or of heads is in between. */
+/* Scores are linear in the added rows only if no norm of the embedding or of heads and no limit is in
+ * between.
+ */
 static bool adds_kernel(const struct pw_config *cfg, const struct pw_pe *pe, int layer)
 {
-    return pe->uses & PW_PE_ADDED && layer == 0 && cfg->qk_norm == 0 && !cfg->embed_norm;
+    return pe->uses & PW_PE_ADDED && layer == 0 && cfg->qk_norm == 0 && cfg->qkv_clip == 0 &&
+           !cfg->embed_norm;
 }
 
 /* Does the encoding add to scores by the tokens, so that only a forward pass has its part? */

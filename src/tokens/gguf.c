@@ -53,6 +53,12 @@ struct source {
     struct pw_err *err;
 };
 
+static cJSON *typed(cJSON *o, const char *type)
+{
+    pw_json_str(o, "type", type);
+    return o;
+}
+
 /* ---- single values */
 
 /* Returns true for n bytes that a message can show: UTF-8 without control characters. */
@@ -155,6 +161,9 @@ static bool take_score(struct walk *w, int type)
     return w->code == PW_OK;
 }
 
+/* Members of an added token that are false. */
+static const char *const not_added[] = {"single_word", "lstrip", "rstrip", "normalized"};
+
 static void add_token(void *arg, const char *text, size_t n)
 {
     struct walk *w = arg;
@@ -175,7 +184,8 @@ static void add_token(void *arg, const char *text, size_t n)
         pw_json_num(o, "id", w->item);
         pw_json_str(o, "content", pw_str_text(&w->text));
         cJSON_AddBoolToObject(o, "special", type != USER_DEFINED);
-        cJSON_AddBoolToObject(o, "normalized", false);
+        for (int i = 0; i < 4; i++)
+            cJSON_AddBoolToObject(o, not_added[i], false);
     }
     w->item++;
 }
@@ -250,10 +260,12 @@ static enum pw_code find_pre(struct source *s)
     return code;
 }
 
-static cJSON *typed(cJSON *o, const char *type)
+static void add_bytes(cJSON *o, bool use_regex)
 {
-    pw_json_str(o, "type", type);
-    return o;
+    typed(o, "ByteLevel");
+    cJSON_AddBoolToObject(o, "add_prefix_space", false);
+    cJSON_AddBoolToObject(o, "trim_offsets", true);
+    cJSON_AddBoolToObject(o, "use_regex", use_regex);
 }
 
 static void add_steps(struct source *s)
@@ -269,11 +281,10 @@ static void add_steps(struct source *s)
         cJSON *split = typed(pw_json_add(list), "Split");
         pw_json_str(cJSON_AddObjectToObject(split, "pattern"), "Regex", pre->words);
         pw_json_str(split, "behavior", "Isolated");
+        cJSON_AddBoolToObject(split, "invert", false);
     }
-    cJSON *bytes = typed(pw_json_add(list), "ByteLevel");
-    cJSON_AddBoolToObject(bytes, "add_prefix_space", false);
-    cJSON_AddBoolToObject(bytes, "use_regex", pre->words == NULL);
-    typed(cJSON_AddObjectToObject(s->root, "decoder"), "ByteLevel");
+    add_bytes(pw_json_add(list), pre->words == NULL);
+    add_bytes(cJSON_AddObjectToObject(s->root, "decoder"), true);
     cJSON_AddBoolToObject(s->model, "ignore_merges", pre->ignore_merges);
 }
 
@@ -307,12 +318,21 @@ static void add_llama_steps(struct source *s)
     cJSON_AddArrayToObject(s->model, "merges"); /* the scores decide */
 }
 
+/* Adds a part of the form of a text: a token or the text itself. */
+static void add_part(cJSON *list, const char *type, const char *id, int type_id)
+{
+    cJSON *o = cJSON_AddObjectToObject(pw_json_add(list), type);
+    pw_json_str(o, "id", id);
+    pw_json_num(o, "type_id", type_id);
+}
+
 /* Adds the begin mark as the step that puts it before a text. */
 static enum pw_code add_begin(struct source *s)
 {
-    static const char key[] = "tokenizer.ggml.bos_token_id", mark[] = "begin";
+    static const char key[] = "tokenizer.ggml.bos_token_id";
     const struct pw_gguf_value *v = pw_gguf_find(s->g, key);
-    int n = cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(s->model, "vocab"));
+    const cJSON *vocab = cJSON_GetObjectItemCaseSensitive(s->model, "vocab");
+    int n = cJSON_GetArraySize(vocab);
     double id = -1;
     bool wanted = false;
     enum pw_code code = read_flag(s, "tokenizer.ggml.add_bos_token", s->llama || s->pre->begin, &wanted);
@@ -322,11 +342,19 @@ static enum pw_code add_begin(struct source *s)
         return pw_fail(s->err, PW_EUSER, "%s must be a number from 0 to %d, since a text begins with it", key,
                        n - 1);
     cJSON *post = typed(cJSON_AddObjectToObject(s->root, "post_processor"), "TemplateProcessing");
-    cJSON *first = pw_json_add(cJSON_AddArrayToObject(post, "single"));
-    pw_json_str(cJSON_AddObjectToObject(first, "SpecialToken"), "id", mark);
+    const char *mark = cJSON_GetArrayItem(vocab, (int)id)->string;
+    cJSON *list = cJSON_AddArrayToObject(post, "single");
+    add_part(list, "SpecialToken", mark, 0);
+    add_part(list, "Sequence", "A", 0);
+    list = cJSON_AddArrayToObject(post, "pair");
+    add_part(list, "SpecialToken", mark, 0);
+    add_part(list, "Sequence", "A", 0);
+    add_part(list, "Sequence", "B", 1);
     cJSON *token = cJSON_AddObjectToObject(cJSON_AddObjectToObject(post, "special_tokens"), mark);
     int ids[] = {(int)id};
+    pw_json_str(token, "id", mark);
     pw_json_ints(token, "ids", ids, 1);
+    cJSON_AddItemToObject(token, "tokens", cJSON_CreateStringArray(&mark, 1));
     return PW_OK;
 }
 
@@ -372,7 +400,8 @@ static enum pw_code build(struct source *s)
     enum pw_code code = read_kind(s);
     if (code != PW_OK)
         return code;
-    s->model = cJSON_AddObjectToObject(s->root, "model");
+    pw_json_str(s->root, "version", "1.0");
+    s->model = typed(cJSON_AddObjectToObject(s->root, "model"), "BPE");
     s->added = cJSON_AddArrayToObject(s->root, "added_tokens");
     code = add_tokens(s);
     if (code == PW_OK && s->llama)

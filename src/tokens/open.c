@@ -242,15 +242,13 @@ static enum pw_code parse(cJSON **root, const char *json, size_t n, const char *
                          nul ? "a text of it has a NUL character" : "is not valid JSON, or too deep");
 }
 
-/* Builds the tokenizer from an object, which is deleted, and from scores, which it then owns. */
-static enum pw_code build(struct pw_tokens **t, cJSON *root, float *scores, const char *name,
+enum pw_code pw_tok_build(struct pw_tokens **t, const cJSON *root, float *scores, const char *name,
                           struct pw_err *err)
 {
     struct pw_err cause;
     *t = pw_alloc(1, sizeof **t);
     (*t)->scores = scores;
     enum pw_code code = read_all(*t, root, &cause);
-    cJSON_Delete(root);
     if (code == PW_OK)
         return PW_OK;
     pw_tokens_close(*t);
@@ -266,7 +264,10 @@ enum pw_code pw_tokens_open_text(struct pw_tokens **t, const char *text, size_t 
     *t = NULL;
     enum pw_code code = pw_gguf_is(text, n) ? pw_tok_gguf_object(&root, &scores, text, n, name, err)
                                             : parse(&root, text, n, name, err);
-    return code == PW_OK ? build(t, root, scores, name, err) : code;
+    if (code == PW_OK)
+        code = pw_tok_build(t, root, scores, name, err);
+    cJSON_Delete(root);
+    return code;
 }
 
 static enum pw_code open_gguf(struct pw_tokens **t, const char *path, struct pw_err *err)
@@ -275,7 +276,7 @@ static enum pw_code open_gguf(struct pw_tokens **t, const char *path, struct pw_
     size_t size;
     int fd;
     struct pw_gguf g;
-    cJSON *root;
+    cJSON *root = NULL;
     float *scores;
     enum pw_code code = pw_file_open(&fd, path, &size, err);
     if (code != PW_OK)
@@ -285,7 +286,10 @@ static enum pw_code open_gguf(struct pw_tokens **t, const char *path, struct pw_
         code = pw_tok_gguf_build(&root, &scores, &g, path, err);
     close(fd);
     free(head);
-    return code == PW_OK ? build(t, root, scores, path, err) : code;
+    if (code == PW_OK)
+        code = pw_tok_build(t, root, scores, path, err);
+    cJSON_Delete(root);
+    return code;
 }
 
 enum pw_code pw_tokens_open(struct pw_tokens **t, const char *path, struct pw_err *err)

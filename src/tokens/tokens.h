@@ -37,6 +37,11 @@ enum pw_code pw_tokens_open_text(struct pw_tokens **t, const char *text, size_t 
                                  struct pw_err *err);
 void pw_tokens_close(struct pw_tokens *t); /* NULL is a no-op */
 
+/* Writes the tokenizer of a GGUF file as tokenizer.json and tokenizer_config.json into a folder, which must
+ * be there, so that AutoTokenizer of transformers gives the same ids. With it go the begin, end, unknown and
+ * padding tokens, and the chat template. Both files appear complete or not at all. */
+enum pw_code pw_tokens_write(const char *gguf, const char *folder, struct pw_err *err);
+
 /* Returns the number of ids: 0 .. count - 1. The file can leave some of them without a piece. */
 int pw_tokens_count(const struct pw_tokens *t);
 

@@ -181,6 +181,11 @@ int pw_tok_find_merge(const struct pw_tokens *t, int left, int right);
 /* ---- scores.c: fills merges from pieces and scores */
 enum pw_code pw_tok_score_merges(struct pw_tokens *t, struct pw_err *err);
 
+/* ---- open.c: builds the tokenizer from an object, and from scores [pieces], which it then owns; NULL: none.
+ */
+enum pw_code pw_tok_build(struct pw_tokens **t, const cJSON *root, float *scores, const char *name,
+                          struct pw_err *err);
+
 /* ---- gguf.c: builds the object of a tokenizer.json from n bytes of a GGUF file; the caller deletes it.
  * *scores [pieces] belongs to the caller; NULL: the object has merges. Messages begin with the file's name.
  */

@@ -192,6 +192,7 @@ static void draw_screen(struct pw_loop *l)
         l->next_frame = pw_time_due(ui);
         return;
     }
+    ui->reads = l->app.lab != NULL ? pw_lab_progress(l->app.lab) : (struct pw_progress_now){0};
     pw_app_dress(&l->app, pw_term_abilities(l->term), l->behind);
     if (l->app.lab != NULL)
         pw_news_read(&l->news, ui);

@@ -14,12 +14,17 @@
 #define DRAW_NS 50000000 /* between two progress bars: 20 per second */
 
 /* Draws "train 640/1000 [######......]  64%  412 steps/s  0:04 left" on one line that is overwritten. */
-static void draw_bar(const struct pw_snapshot *s)
+static void draw_bar(const struct pw_snapshot *s, const struct pw_progress_now *reads)
 {
     int64_t done = 0, total = 0;
     char left[32] = "";
-    const char *what = "train";
-    if (s->job.name[0] != '\0' && s->job.state == PW_JOB_RUNNING) {
+    const char *what = "train", *unit = "";
+    if (reads->what != NULL) {
+        what = reads->what;
+        unit = " MB";
+        done = (int64_t)(reads->done / 1000000);
+        total = (int64_t)(reads->total / 1000000);
+    } else if (s->job.name[0] != '\0' && s->job.state == PW_JOB_RUNNING) {
         what = s->job.name;
         done = s->job.done;
         total = s->job.total;
@@ -35,7 +40,7 @@ static void draw_bar(const struct pw_snapshot *s)
     if (total <= 0)
         return;
     int filled = (int)(BAR * done / total);
-    fprintf(stderr, "\r\033[K%s %lld/%lld [", what, (long long)done, (long long)total);
+    fprintf(stderr, "\r\033[K%s %lld/%lld%s [", what, (long long)done, (long long)total, unit);
     for (int i = 0; i < BAR; i++)
         fputc(i < filled ? '#' : '.', stderr);
     fprintf(stderr, "] %3d%%", (int)(100 * done / total));
@@ -144,7 +149,8 @@ int pw_batch_run(struct pw_lab *lab, const struct pw_commands *all, const char *
         if (*signal != 0 || app.quit != PW_STAY || (pw_lab_idle(lab) && !pw_script_busy(&app)))
             break;
         if (tty) {
-            draw_bar(s);
+            struct pw_progress_now reads = pw_lab_progress(lab);
+            draw_bar(s, &reads);
             drawn = true;
             nanosleep(&(struct timespec){.tv_nsec = DRAW_NS}, NULL);
         }

@@ -17,9 +17,10 @@
 
 #include "base/progress.h"
 
-#define FRAME_MS 100
-#define CTRL_C   3 /* the terminal sends these as keys, not as signals */
-#define CTRL_Z   26
+#define FRAME_MS    100
+#define LINE_FRAMES 50 /* between two lines that are not repainted: 5 s */
+#define CTRL_C      3  /* the terminal sends these as keys, not as signals */
+#define CTRL_Z      26
 
 /* The thread that creates the lab. */
 struct creation {
@@ -44,19 +45,6 @@ static void *create_lab(void *arg)
 
 /* ---- drawing */
 
-/* A number with commas: "1,600". */
-static void group_digits(char dst[32], size_t n)
-{
-    char digits[24];
-    int length = snprintf(digits, sizeof digits, "%zu", n), at = 0;
-    for (int i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0)
-            dst[at++] = ',';
-        dst[at++] = digits[i];
-    }
-    dst[at] = '\0';
-}
-
 static void draw_middle(struct pw_canvas *c, int y, struct pw_style style, const char *text)
 {
     struct pw_rect all = {0, 0, c->rows, c->cols};
@@ -64,25 +52,23 @@ static void draw_middle(struct pw_canvas *c, int y, struct pw_style style, const
     pw_draw_text(c, all, y, width < c->cols ? (c->cols - width) / 2 : 0, style, text);
 }
 
-/* name: the session; NULL or "": a new one. what: as in struct pw_progress. */
-static void draw_lines(struct pw_canvas *canvas, const char *name, const char *what, size_t done,
-                       size_t total)
+/* Appends "opening NAME: reading a checkpoint, 0 of 1 MB". name: the session; NULL or "": a new one. */
+static void describe(struct pw_str *out, const char *name, const struct pw_progress_now *p)
+{
+    pw_str_add(out, "opening %s", name != NULL && name[0] != '\0' ? name : "the lab");
+    if (p->what != NULL) {
+        pw_str_add(out, ": ");
+        pw_progress_print(p, out);
+    }
+}
+
+static void draw_lines(struct pw_canvas *canvas, const char *text)
 {
     static const struct pw_style plain = {PW_DEFAULT, PW_DEFAULT, 0}, dim = {PW_DEFAULT, PW_DEFAULT, PW_DIM};
-    struct pw_str text = {0};
-    char part[32], all[32];
-    group_digits(part, (done < total ? done : total) / 1000000);
-    group_digits(all, total / 1000000);
-    pw_str_add(&text, "opening %s", name != NULL && name[0] != '\0' ? name : "the lab");
-    if (what != NULL)
-        pw_str_add(&text, ": %s", what);
-    if (what != NULL && total > 0)
-        pw_str_add(&text, ", %s of %s MB", part, all);
     pw_canvas_clear(canvas);
     canvas->cursor_y = canvas->cursor_x = -1;
-    draw_middle(canvas, (canvas->rows - 1) / 2, plain, text.s);
+    draw_middle(canvas, (canvas->rows - 1) / 2, plain, text);
     draw_middle(canvas, (canvas->rows - 1) / 2 + 1, dim, "q or Ctrl-C leaves; the session stays as it is");
-    pw_str_fini(&text);
 }
 
 static void draw_progress(const struct creation *c, struct pw_term *term, struct pw_canvas *canvas)
@@ -90,11 +76,13 @@ static void draw_progress(const struct creation *c, struct pw_term *term, struct
     int rows, cols;
     pw_term_size(term, &rows, &cols);
     pw_canvas_resize(canvas, rows, cols);
+    struct pw_progress_now now = pw_progress_read(&c->progress);
     if (atomic_load(&c->progress.cancel))
-        draw_lines(canvas, c->cfg->session, "leaving", 0, 0);
-    else
-        draw_lines(canvas, c->cfg->session, atomic_load(&c->progress.what), atomic_load(&c->progress.done),
-                   atomic_load(&c->progress.total));
+        now = (struct pw_progress_now){.what = "leaving"};
+    struct pw_str text = {0};
+    describe(&text, c->cfg->session, &now);
+    draw_lines(canvas, text.s);
+    pw_str_fini(&text);
     pw_term_present(term, canvas);
 }
 
@@ -148,25 +136,89 @@ static void wait_for(struct pw_opening *o, struct creation *c, struct pw_term *t
     }
 }
 
+/* ---- the thread */
+
+static enum pw_code start(struct creation *c, pthread_t *thread, struct pw_err *err)
+{
+    c->done = eventfd(0, EFD_CLOEXEC);
+    int failed = c->done < 0 ? errno : pthread_create(thread, NULL, create_lab, c);
+    if (failed == 0)
+        return PW_OK;
+    if (c->done >= 0)
+        close(c->done);
+    return pw_fail(err, PW_EIO, "cannot start a thread: %s", strerror(failed));
+}
+
+/* Waits for the thread's end, and gives the lab to o, unless the user left. */
+static enum pw_code take_lab(struct pw_opening *o, struct creation *c, pthread_t thread, struct pw_err *err)
+{
+    pthread_join(thread, NULL);
+    close(c->done);
+    if (o->left || o->signal != 0) {
+        pw_lab_destroy(c->lab, NULL);
+        return pw_fail(err, PW_ECANCEL, "the session was not opened");
+    }
+    o->lab = c->lab;
+    return c->code == PW_OK ? PW_OK : pw_fail(err, c->code, "%s", c->err.msg);
+}
+
 enum pw_code pw_opening_run(struct pw_opening *o, const struct pw_lab_config *cfg, struct pw_term *term,
                             struct pw_canvas *canvas, int signals, struct pw_err *err)
 {
-    struct creation c = {.cfg = cfg, .done = eventfd(0, EFD_CLOEXEC)};
+    struct creation c = {.cfg = cfg};
     pthread_t thread;
     *o = (struct pw_opening){0};
-    int failed = c.done < 0 ? errno : pthread_create(&thread, NULL, create_lab, &c);
-    if (failed != 0) {
-        if (c.done >= 0)
-            close(c.done);
-        return pw_fail(err, PW_EIO, "cannot start a thread: %s", strerror(failed));
-    }
+    enum pw_code code = start(&c, &thread, err);
+    if (code != PW_OK)
+        return code;
     wait_for(o, &c, term, canvas, signals);
-    pthread_join(thread, NULL);
-    close(c.done);
-    if (o->left || o->signal != 0) {
-        pw_lab_destroy(c.lab, NULL);
-        return pw_fail(err, PW_ECANCEL, "the session was not opened");
+    return take_lab(o, &c, thread, err);
+}
+
+/* ---- without a screen */
+
+/* Returns a signal that arrived and is blocked, and would end the program; 0: none. */
+static int pending_end(void)
+{
+    static const int list[] = {SIGTERM, SIGHUP, SIGINT};
+    sigset_t set;
+    sigpending(&set);
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        if (sigismember(&set, list[i]))
+            return list[i];
+    return 0;
+}
+
+/* repaint: each line replaces the one before. */
+static void print_progress(const struct creation *c, bool repaint)
+{
+    struct pw_progress_now now = pw_progress_read(&c->progress);
+    struct pw_str text = {0};
+    describe(&text, c->cfg->session, &now);
+    fprintf(stderr, repaint ? "\r\033[K%s" : "%s\n", text.s);
+    fflush(stderr);
+    pw_str_fini(&text);
+}
+
+enum pw_code pw_opening_lines(struct pw_opening *o, const struct pw_lab_config *cfg, bool repaint,
+                              struct pw_err *err)
+{
+    struct creation c = {.cfg = cfg};
+    pthread_t thread;
+    *o = (struct pw_opening){0};
+    if (isatty(STDERR_FILENO) != 1)
+        return pw_lab_create(&o->lab, cfg, err);
+    enum pw_code code = start(&c, &thread, err);
+    if (code != PW_OK)
+        return code;
+    int frames = 0;
+    for (struct pollfd p = {c.done, POLLIN, 0}; poll(&p, 1, FRAME_MS) <= 0;) {
+        o->signal = pending_end();
+        if (o->signal != 0)
+            atomic_store(&c.progress.cancel, true);
+        if (repaint || ++frames % LINE_FRAMES == 0)
+            print_progress(&c, repaint);
     }
-    o->lab = c.lab;
-    return c.code == PW_OK ? PW_OK : pw_fail(err, c.code, "%s", c.err.msg);
+    fputs(repaint ? "\r\033[K" : "", stderr);
+    return take_lab(o, &c, thread, err);
 }

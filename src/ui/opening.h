@@ -1,5 +1,5 @@
-/* opening.h - creates the lab on a thread of its own, while the screen shows what takes long: the weights of
- * a large session are read for seconds. UI thread. */
+/* opening.h - creates the lab on a thread of its own, while the screen or standard error shows what takes
+ * long: the weights of a large session are read for seconds. UI thread. */
 #ifndef PW_OPENING_H
 #define PW_OPENING_H
 #include "lab/lab.h"
@@ -21,5 +21,11 @@ struct pw_opening {
  * session is then as it was. Fails like pw_lab_create. */
 enum pw_code pw_opening_run(struct pw_opening *o, const struct pw_lab_config *cfg, struct pw_term *term,
                             struct pw_canvas *canvas, int signals, struct pw_err *err);
+
+/* The same without a screen, for a program that has blocked its signals. Progress goes to standard error if
+ * that is a terminal: on one line that is overwritten (repaint), or as a line every five seconds. Otherwise
+ * it is pw_lab_create. */
+enum pw_code pw_opening_lines(struct pw_opening *o, const struct pw_lab_config *cfg, bool repaint,
+                              struct pw_err *err);
 
 #endif

@@ -166,18 +166,26 @@ static void show_prompt(struct plain *p)
     p->prompted = true;
 }
 
-/* At a terminal, prints a line about training every TELL_S. Returns the milliseconds until the next one, -1:
- * none. */
+/* At a terminal, prints a line about training or reading every TELL_S. Returns the milliseconds until the
+ * next one, -1: none. */
 static int tell_progress(struct plain *p)
 {
     const struct pw_snapshot *s = p->app.ui.snap;
     const struct pw_arm_view *a = s->current > 0 ? &s->arms[s->current - 1] : NULL;
+    struct pw_progress_now reads = pw_lab_progress(p->app.lab);
     double now = pw_now();
-    if (!p->typed || s->state.run != PW_RUN_TRAINING || a == NULL) {
+    bool trains = s->state.run == PW_RUN_TRAINING && a != NULL;
+    if (!p->typed || (!trains && reads.what == NULL)) {
         p->told = now;
         return -1;
     }
-    if (now - p->told >= TELL_S) {
+    if (now - p->told >= TELL_S && reads.what != NULL) {
+        struct pw_str text = {0};
+        pw_progress_print(&reads, &text);
+        puts(text.s);
+        pw_str_fini(&text);
+        p->told = now;
+    } else if (now - p->told >= TELL_S) {
         char left[32];
         pw_text_duration(left, sizeof left, s->state.eta_s);
         printf("training: step %lld", (long long)a->info.step);

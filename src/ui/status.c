@@ -53,6 +53,14 @@ static void add_rate(const struct pw_snapshot *s, struct piece *p)
     }
 }
 
+/* "reading the model's files, 120 of 538 MB" and a bar. */
+static void describe_reading(const struct pw_progress_now *reads, struct piece *p, int bar)
+{
+    pw_progress_print(reads, &p[STATE].text);
+    if (reads->total > 0)
+        add_progress(&p[BAR].text, (double)reads->done / (double)reads->total, bar);
+}
+
 static void describe_state(const struct pw_snapshot *s, const struct pw_arm_view *arm, struct piece *p,
                            int bar)
 {
@@ -158,9 +166,11 @@ void pw_status_draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect 
         pw_str_fini(&view);
     }
     describe_heads(arm, &p[HEADS].text);
-    if (!ui->transport.alone)
-        describe_state(pw_time_end(ui), pw_find_arm(pw_time_end(ui), pw_time_end(ui)->current), p,
-                       r.w >= 100 ? 9 : 5);
+    int width = r.w >= 100 ? 9 : 5;
+    if (ui->reads.what != NULL)
+        describe_reading(&ui->reads, p, width);
+    else if (!ui->transport.alone)
+        describe_state(pw_time_end(ui), pw_find_arm(pw_time_end(ui), pw_time_end(ui)->current), p, width);
     if (ui->no_machine) {
         pw_str_clear(&p[RATE].text);
         pw_str_clear(&p[ETA].text);
@@ -168,14 +178,14 @@ void pw_status_draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect 
 
     pw_draw_fill(c, r, bar, ' ');
     for (;;) { /* leave out the least important piece until the rest fits */
-        int width = 1, least = 0;
+        int total = 1, least = 0;
         for (int i = 0; i < PIECES; i++)
             if (p[i].text.len > 0) {
-                width += pw_text_cells(p[i].text.s) + (i == ARMS ? 1 : 2);
+                total += pw_text_cells(p[i].text.s) + (i == ARMS ? 1 : 2);
                 if (p[least].text.len == 0 || p[i].importance > p[least].importance)
                     least = i;
             }
-        if (width - 2 < r.w || p[least].importance <= 1)
+        if (total - 2 < r.w || p[least].importance <= 1)
             break;
         pw_str_clear(&p[least].text);
         if (least == SESSION && p[least].importance < 9) { /* unless a reason is shown */

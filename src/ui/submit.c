@@ -170,6 +170,7 @@ void pw_app_dress(struct pw_app *app, struct pw_abilities look, enum pw_backdrop
 void pw_app_pose(const struct pw_app *app, struct pw_ui *ui)
 {
     *ui = app->ui;
+    ui->reads.what = NULL;
     if (!app->screen) /* a picture supports every colour and glyph */
         ui->look = (struct pw_abilities){PW_COLORS_TRUE, true, true};
     if (ui->theme.backdrop == PW_ON_UNKNOWN)

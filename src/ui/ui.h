@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "base/progress.h"
 #include "base/text.h"
 #include "command/command.h"
 #include "plot/ramp.h"
@@ -99,6 +100,7 @@ struct pw_ui {
     int64_t time;                  /* the time cursor's step if no session is recorded; -1: live */
     struct pw_transport transport; /* the same for a recorded session */
     int press;                     /* a key that the list (palette.h) asks the loop to press; 0: none */
+    struct pw_progress_now reads;  /* what the lab reads now; what: NULL: nothing */
     bool no_machine;   /* a picture without data of this machine: no processor, no rates, no times of day */
     char ask[PW_LINE]; /* a key asks the loop to open the prompt with this text; "": no */
     char ask_note[PW_LINE]; /* the note to show after that text; "": none */

@@ -164,6 +164,8 @@ OPERATION(arranged_back, heads_bwd(f->c, f->d_wide, NULL, NULL, f->wide, f->wide
                                    &(const struct pw_heads){H, H, D, NULL, NULL, 0.0f}, R))
 OPERATION(capped, cap_fwd(f->c, y, 5.0f, R *C))
 OPERATION(capped_back, cap_bwd(f->c, y, f->x, 5.0f, R *C))
+OPERATION(clipped, clip_fwd(f->c, y, 5.0f, R *C))
+OPERATION(clipped_back, clip_bwd(f->c, y, f->x, 5.0f, R *C))
 OPERATION(added, add(f->c, y, f->x, R *C))
 OPERATION(zeroed, zero(f->c, y, R *C))
 OPERATION(fetched, upload(f->be, y, (const float[C]){9}, C * sizeof(float)))
@@ -203,6 +205,8 @@ static const struct {
     {"heads_bwd", arranged_back, false},
     {"cap", capped, false},
     {"cap_bwd", capped_back, false},
+    {"clip", clipped, false},
+    {"clip_bwd", clipped_back, false},
     {"add", added, false},
     {"zero", zeroed, false},
     {"upload", fetched, false},

@@ -62,7 +62,7 @@ static const struct {
      "rotary"},
     {"layers=2 width=24 heads=4 kv_heads=2 ffn=20 context=16 gated=on act=gelu_tanh qk_norm=head "
      "post_norm=on "
-     "embed_scale=4.9 logit_cap=5 tied=on dropout=0.1",
+     "embed_scale=4.9 logit_cap=5 qkv_clip=1 tied=on dropout=0.1",
      "rotary"},
     {SMALL " norm=layernorm bias=mlp head_bias=on act=gelu parallel=shared dropout=0.1", "rotary dims=4"},
     {SMALL " norm=layernorm bias=on parallel=on embed_norm=on", "alibi"},

@@ -93,6 +93,22 @@ refused 'model tiny; export weights no/' "arm 1 did not come from 'model from=PA
 refused 'model from=back; model layers=1; export weights no/' "arm 1 did not come from 'model from=PATH'"
 [ ! -e no ] || fail "a refused export leaves a folder"
 
+# ---- the source is gone: weights and config.json are the same, and a note says what is missing
+for source in m/gone.gguf gone; do
+    cp m/moved.gguf m/gone.gguf
+    cp -r back gone
+    "$PEWTER" --session "kept-$(basename $source)" -c "model from=$source; train 1; export weights one/" >said 2>&1 || fail "$(cat said)"
+    rm -r $source
+    "$PEWTER" --session "kept-$(basename $source)" -c 'export weights two/; pe rope_pi base=500 factor=2; export weights two/' >said 2>&1 ||
+        fail "$source: $(cat said)"
+    said "^export weights: $source is missing: config.json is that which the model keeps, and no tokenizer is written$"
+    grep -q '"linear"' two/config.json || fail "no scaling: $(cat two/config.json)"
+    "$PEWTER" --session "kept-$(basename $source)" -c 'pe rotary base=500; export weights two/' >said 2>&1 || fail "$(cat said)"
+    cmp one/model.safetensors two/model.safetensors || fail "$source: other weights"
+    cmp <(tr -d , <one/config.json | sort) <(tr -d , <two/config.json | sort) || fail "$source: another config.json"
+    rm -rf one two gone
+done
+
 # ---- a model by its name in Hugging Face's cache, whose files are links
 mkdir -p hub/models--org--tiny/{refs,blobs,snapshots/c0ffee} hub/models--lost/refs hub/models--one/snapshots/beef
 for file in config.json model.safetensors; do

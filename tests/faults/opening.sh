@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# opening.sh - opens a session from a slow disk: the screen says at once what is read, q and Ctrl-C leave, what is typed
-# ahead is kept, and a signal ends the program. The session stays as it is.
+# opening.sh - opens a session or a model from a slow disk: the screen, or a line on standard error, says at once what is
+# read, q and Ctrl-C leave, what is typed ahead is kept, and a signal ends the program. The session stays as it is.
 #
 # usage: opening.sh PEWTER SHIM
 . "$(dirname "$0")/../e2e/lib.sh"
@@ -51,3 +51,59 @@ keys q
 wait_for '^status=0$'
 assert_terminal_is_back
 same
+
+# ---- without a screen: one line that is repainted where standard error is a terminal, and nothing elsewhere
+slow 1500
+pewter --session "$WORK/s.pewter" -c digest
+wait_for '^opening .*s\.pewter: reading a checkpoint, 0 of 1 MB'
+wait_for '^status=0$'
+screen | grep -q 'reading a checkpoint' && fail "progress is still there"
+pewter --session "$WORK/s.pewter" -c digest
+wait_for 'reading a checkpoint'
+kill -TERM "$APP_PID"
+wait_for '^status=143$'
+same
+pewter --session "$WORK/s.pewter" -c digest '2>err'
+wait_for '^status=0$'
+[ ! -s err ] || fail "progress in a file: $(cat err)"
+slow 5500 # a line every five seconds
+pewter --plain "$WORK/s.pewter"
+wait_for '^opening .*s\.pewter: reading a checkpoint, 0 of 1 MB'
+wait_for '^>'
+keys C-d
+wait_for '^status=0$'
+
+# ---- a model of another program: 5.2 MB of zeros
+mkdir m
+echo '{"model_type": "llama", "vocab_size": 1024, "hidden_size": 256, "num_hidden_layers": 1, "num_attention_heads": 4,
+"intermediate_size": 1024, "tie_word_embeddings": true, "max_position_embeddings": 64}' >m/config.json
+at=0 header=
+tensor() { # tensor NAME ROWS COLUMNS
+    header+="${header:+,}\"model.$1.weight\":{\"dtype\":\"F32\",\"shape\":[$2$([ "$3" = 1 ] || echo ",$3")],\"data_offsets\":[$at,$((at + $2 * $3 * 4))]}"
+    at=$((at + $2 * $3 * 4))
+}
+tensor embed_tokens 1024 256
+for name in q_proj k_proj v_proj o_proj; do tensor layers.0.self_attn.$name 256 256; done
+for name in gate_proj up_proj; do tensor layers.0.mlp.$name 1024 256; done
+tensor layers.0.mlp.down_proj 256 1024
+for name in norm layers.0.input_layernorm layers.0.post_attention_layernorm; do tensor $name 256 1; done
+header="{$header}"
+{
+    printf "\\x$(printf %02x $((${#header} % 256)))\\x$(printf %02x $((${#header} / 256)))\\0\\0\\0\\0\\0\\0%s" "$header"
+    head -c $at /dev/zero
+} >m/model.safetensors
+
+slow 500
+pewter --no-session -c "'model from=m'"
+wait_for '^loading the weights [0-9]*/5 MB \[#'
+wait_for '^status=0$'
+wait_for '^arm 1: 1 layers'
+screen | grep -q '\[#' && fail "progress is still there"
+pewter --no-session
+wait_for 'q quit'
+command_line 'model from=m'
+wait_for '^ pewter .*loading the weights, [0-9]* of 5 MB .*%'
+wait_for 'arm 1: 1 layers'
+wait_for '^ pewter .*idle 0'
+command_line quit
+wait_for '^status=0$'

@@ -9,6 +9,7 @@
 enum { LARGE = 1 << 16 };
 
 ssize_t __read_chk(int fd, void *to, size_t n, size_t room);
+ssize_t __pread_chk(int fd, void *to, size_t n, off_t at, size_t room);
 
 static void wait_first(size_t n)
 {
@@ -33,4 +34,20 @@ ssize_t __read_chk(int fd, void *to, size_t n, size_t room) /* read of a program
     if (n > room)
         abort();
     return read(fd, to, n);
+}
+
+ssize_t pread(int fd, void *to, size_t n, off_t at)
+{
+    static ssize_t (*real)(int, void *, size_t, off_t);
+    if (real == NULL)
+        real = (ssize_t(*)(int, void *, size_t, off_t))dlsym(RTLD_NEXT, "pread");
+    wait_first(n);
+    return real(fd, to, n, at);
+}
+
+ssize_t __pread_chk(int fd, void *to, size_t n, off_t at, size_t room)
+{
+    if (n > room)
+        abort();
+    return pread(fd, to, n, at);
 }

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "probe/probe.h"
-#include "ref_foreign.h"
+#include "ref_gguf.h"
 
 static struct ref_family families;
 
@@ -130,6 +130,56 @@ static void test_gguf(void **state)
         pw_model_destroy(m);
         pw_backend_cpu()->close(be);
     }
+}
+
+/* A GGUF file with longrope: both lists, and the factor on cos and sin. */
+static void test_gguf_longrope(void **state)
+{
+    static const float longer[] = {1.5f, 4}, shorter[] = {1, 1.25f};
+    (void)state;
+    for (int context = 12; context <= 64; context += 52) {
+        struct ref_gguf g = {0};
+        struct pw_backend *be;
+        struct pw_finding f;
+        int own = context;
+        ref_gguf_llama(&g, &families, "llama_longrope");
+        ref_gguf_u32(&g, "llama.rope.scaling.original_context_length", 16);
+        ref_gguf_f32(&g, "llama.rope.scaling.attn_factor", 1.25f);
+        ref_gguf_tensor(&g, "rope_factors_long.weight", 0, 2, longer);
+        ref_gguf_tensor(&g, "rope_factors_short.weight", 0, 2, shorter);
+        const char *path = ref_family_path(&families, "made.gguf");
+        ref_gguf_write(&g, path);
+        struct pw_model *m = ref_foreign_load(path, false, &own, &be);
+        audit(&f, m);
+        check_differs("longrope", &f, "");
+        assert_true(has_remark(&f, context == 64 ? "so the long one runs" : "so the short one runs"));
+        pw_finding_fini(&f);
+        pw_model_destroy(m);
+        pw_backend_cpu()->close(be);
+    }
+}
+
+/* A GGUF file with yarn: attn_factor multiplies yarn's own factor on cos and sin. */
+static void test_gguf_yarn(void **state)
+{
+    struct ref_gguf g = {0};
+    struct pw_backend *be;
+    struct pw_finding f;
+    int context = 64;
+    (void)state;
+    ref_gguf_llama(&g, &families, "llama_yarn");
+    ref_gguf_text(&g, "llama.rope.scaling.type", "yarn");
+    ref_gguf_u32(&g, "llama.rope.scaling.original_context_length", 16);
+    ref_gguf_f32(&g, "llama.rope.scaling.factor", 4);
+    ref_gguf_f32(&g, "llama.rope.scaling.yarn_beta_fast", 4);
+    ref_gguf_f32(&g, "llama.rope.scaling.attn_factor", 1.25f);
+    ref_gguf_write(&g, ref_family_path(&families, "made.gguf"));
+    struct pw_model *m = ref_foreign_load(ref_family_path(&families, "made.gguf"), false, &context, &be);
+    audit(&f, m);
+    check_differs("yarn", &f, "");
+    pw_finding_fini(&f);
+    pw_model_destroy(m);
+    pw_backend_cpu()->close(be);
 }
 
 /* Lengths beyond the trained one, where dynamic scaling and longrope change. */
@@ -268,9 +318,11 @@ static void test_traps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_families), cmocka_unit_test(test_gguf),    cmocka_unit_test(test_longer),
-        cmocka_unit_test(test_turned),   cmocka_unit_test(test_shifted), cmocka_unit_test(test_reordered),
-        cmocka_unit_test(test_groups),   cmocka_unit_test(test_traps),
+        cmocka_unit_test(test_families),      cmocka_unit_test(test_gguf),
+        cmocka_unit_test(test_gguf_longrope), cmocka_unit_test(test_gguf_yarn),
+        cmocka_unit_test(test_longer),        cmocka_unit_test(test_turned),
+        cmocka_unit_test(test_shifted),       cmocka_unit_test(test_reordered),
+        cmocka_unit_test(test_groups),        cmocka_unit_test(test_traps),
     };
 
     ref_families_open(&families);

@@ -84,7 +84,7 @@ static void test_faults(void **state)
         {"opt", "max_position_embeddings", "66", "has the shape [66,16]; the config needs [68,16]"},
         {"opt", "word_embed_proj_dim", "8", "narrower than the model"},
         {"bloom", "apply_residual_connection_post_layernorm", "true", "before the norm only"},
-        {"mpt", "attn_config", "{\"clip_qkv\":8}", "clip_qkv: pewter does not clip"},
+        {"mpt", "attn_config", "{\"clip_qkv\":-8}", "clip_qkv: must be above 0, or null"},
         {"mpt", "no_bias", "false", "only models without biases"},
         {"smollm3", "no_rope_layers", "[1]", "no_rope_layers: must have an entry for each layer"},
         {"gptj", "rotary_dim", "3", "rotary_dim: must be even"},

@@ -63,7 +63,7 @@ GGUF_OUTSIDE = {
 }
 ARCHITECTURES = {"gpt_neox": "gptneox", "bloom": "bloom", "mpt": "mpt", "qwen2": "qwen2", "smollm3": "smollm3", "gemma": "gemma",
                  "gemma2": "gemma2", "gemma3_text": "gemma3", "llama": "llama"}
-GGUF_CASES = set(ARCHITECTURES) | {"llama_llama3"}
+GGUF_CASES = set(ARCHITECTURES) | {"llama_llama3", "llama_longrope", "mpt_clipped"}
 
 
 def write_gguf(path, config, tensors):
@@ -93,6 +93,8 @@ def write_gguf(path, config, tensors):
     if arch == "gemma2":
         writer.add_attn_logit_softcapping(config["attn_logit_softcapping"])
         writer.add_final_logit_softcapping(config["final_logit_softcapping"])
+    if (config.get("attn_config") or {}).get("clip_qkv"):
+        writer.add_clamp_kqv(config["attn_config"]["clip_qkv"])
     if arch == "gptneox":
         writer.add_parallel_residual(config["use_parallel_residual"])
     for name, t in tensors.items():
@@ -113,6 +115,12 @@ def write_gguf(path, config, tensors):
         writer.add_tensor(f"blk.{layer}.{to}.{ending}" if layer else f"{to}.{ending}", np.ascontiguousarray(t))
     if config.get("rope_scaling"):  # llama3's factors are a tensor
         writer.add_tensor("rope_freqs.weight", np.array([1.5, 4.0], dtype=np.float32))
+    if rope.get("rope_type") == "longrope":
+        trained = rope["original_max_position_embeddings"]
+        writer.add_rope_scaling_orig_ctx_len(trained)
+        writer.add_rope_scaling_attn_factors((1 + np.log(config["max_position_embeddings"] / trained) / np.log(trained)) ** 0.5)
+        for which in ("long", "short"):
+            writer.add_tensor(f"rope_factors_{which}.weight", np.array(rope[which + "_factor"], dtype=np.float32))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -137,6 +145,47 @@ def check(pewter, name, source, commands, folder, context):
     far = np.abs(theirs - ours["logits"]).max() / largest
     print(f"{name:20} context {context} {commands:64} logits differ by {far:.1e} of {largest:.3g}")
     assert far < 1e-4, (name, commands)
+
+
+# no character that the small vocabularies lack
+TEXTS = ["Hello, world! It's 12345 tokens.", "  two  blanks\n\nand lines\t", "na\u00efve \u65e5\u672c\u8a9e \u732b \U0001f600", "aaaa aaaaa   aaaaaaa"]
+
+
+def check_tokens(pewter, name, folder):
+    """Makes a random LLaMA with the tokenizer of a golden file, and compares what AutoTokenizer reads of the written one."""
+    source = gguf.GGUFReader(os.path.join(HERE, "tokenizers", name + ".gguf"))
+    path, out = os.path.join(folder, "m.gguf"), os.path.join(folder, "out")
+    vocab = len(source.fields["tokenizer.ggml.tokens"].data)
+    writer = gguf.GGUFWriter(path, "llama")
+    for number, key in (("block_count", 1), ("context_length", 256), ("embedding_length", 32), ("head_count", 2)):
+        getattr(writer, "add_" + number)(key)
+    writer.add_feed_forward_length(32)
+    writer.add_layer_norm_rms_eps(1e-5)
+    for field in source.fields.values():
+        if field.name.startswith("tokenizer."):
+            kind = field.types[0]
+            writer.add_key_value(field.name, field.contents(), kind, field.types[-1] if kind == gguf.GGUFValueType.ARRAY else None)
+    rng = np.random.default_rng(7)
+    shapes = {"token_embd": (vocab, 32), "output_norm": (32,), "blk.0.attn_norm": (32,), "blk.0.ffn_norm": (32,)}
+    shapes.update({f"blk.0.{k}": (32, 32) for k in ("attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down")})
+    for key, shape in shapes.items():
+        writer.add_tensor(key + ".weight", rng.standard_normal(shape, dtype=np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    lines = [f"model from={path}"]
+    for i, text in enumerate(TEXTS):
+        with open(os.path.join(folder, f"{i}.txt"), "w", encoding="utf-8", newline="") as f:
+            f.write(text + "\n")  # the last newline is left out
+        lines.append(f"prompt path={folder}/{i}.txt; export logits {folder}/{i}.npz")
+    ran = subprocess.run([pewter, "-c", "; ".join(lines + [f"export weights {out}/"])], capture_output=True, text=True)
+    assert ran.returncode == 0, (name, ran.stderr, ran.stdout)
+    theirs = transformers.AutoTokenizer.from_pretrained(out)
+    for i, text in enumerate(TEXTS):
+        ids, ours = theirs(text, add_special_tokens=False).input_ids, list(np.load(os.path.join(folder, f"{i}.npz"))["tokens"])
+        assert ids == ours[: len(ids)] and len(ids) > 0, (name, text, ids, ours)
+    print(f"{name:20} {len(TEXTS)} texts have the same tokens by AutoTokenizer, {vocab} pieces")
 
 
 def main(pewter, only):
@@ -165,6 +214,10 @@ def main(pewter, only):
                 path = os.path.join(folder, name + ".gguf")
                 write_gguf(path, case["config"], load_file(os.path.join(source, "model.safetensors")))
                 check(pewter, name + " as GGUF", path, "", folder, 64)
+    for name in ["scores", "gpt2", "smollm", "llama3", "qwen2"] if gguf is not None else []:
+        if not only or "tokens" in only:
+            with tempfile.TemporaryDirectory() as folder:
+                check_tokens(pewter, name, folder)
     for name in ["gpt2.gguf", "llama.gguf", "qwen3.gguf"]:
         if not only or name in only:
             with tempfile.TemporaryDirectory() as folder:

@@ -75,6 +75,8 @@ CASES = {
     "bloom": ("bloom", dict(model_type="bloom", hidden_size=12, n_layer=2, n_head=3), {}),
     "mpt": ("mpt", dict(model_type="mpt", d_model=12, n_layers=2, n_heads=3, max_seq_len=64, expansion_ratio=2,
                         attn_config=dict(softmax_scale=0.7)), {}),
+    "mpt_clipped": ("mpt", dict(model_type="mpt", d_model=12, n_layers=2, n_heads=3, max_seq_len=64, expansion_ratio=2,
+                                attn_config=dict(clip_qkv=0.5)), {}),
     "opt": ("opt", dict(model_type="opt", hidden_size=16, ffn_dim=24, num_hidden_layers=2, num_attention_heads=2,
                         max_position_embeddings=64, word_embed_proj_dim=16), {}),
     "gemma": ("gemma", dict(GEMMA, model_type="gemma"), {}),

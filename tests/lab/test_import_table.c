@@ -104,6 +104,24 @@ static void test_in_place(void **state)
     bench_close(&b);
 }
 
+/* arm=K takes another arm, and the current one stays the current one. */
+static void test_other_arm(void **state)
+{
+    struct bench b;
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b, MODEL "; arm add none; arm add none; import table arm=2 " FOLDER "one");
+    assert_string_equal(b.s->arms[0].info.pe, "none");
+    assert_string_equal(b.s->arms[1].info.pe, "t5 buckets=32 distance=128");
+    assert_string_equal(b.s->arms[2].info.pe, "none");
+    assert_int_equal(b.s->current, 1);
+    bench_must(&b, "arm 2; table length=160");
+    const struct pw_ev_table *t = pw_table_of(b.s, 2);
+    assert_non_null(t);
+    assert_true(t->bias[0] == right_of("one/decoder")[P - 1]);
+    bench_close(&b);
+}
+
 static void test_refused(void **state)
 {
     static const char *const cases[][2] = {
@@ -113,7 +131,11 @@ static void test_refused(void **state)
         {"import table " FOLDER "each layer=2",
          "layer 2 of the decoder has no table of biases; allowed: 0..1"},
         {"import table " PEWTER_SOURCE_DIR "/tests/golden/gguf/llama.gguf",
+         "no tensor is named 'dec.blk.0.attn_rel_b.weight'; it must be a T5, mT5 or umT5"},
+        {"import table " PEWTER_SOURCE_DIR "/tests/golden/transformers.safetensors",
          "no tensor is named 'decoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight'"},
+        {"import table " FOLDER "one arm=2", "there is no arm 2; there is only arm 1"},
+        {"import weights " FOLDER "one arm=1", "usage: import weights FILE"},
         {"import table " FOLDER "one stack=both", "stack=both: allowed are decoder|encoder"},
         {"import table " FOLDER "one two", "usage: import weights FILE"},
         {"import table", "usage: import weights FILE"},
@@ -164,7 +186,10 @@ static void test_recorded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values), cmocka_unit_test(test_folders), cmocka_unit_test(test_in_place),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_folders),
+        cmocka_unit_test(test_in_place),
+        cmocka_unit_test(test_other_arm),
         cmocka_unit_test(test_refused),
         cmocka_unit_test_setup_teardown(test_recorded, session_setup, session_teardown)};
     struct pw_err err;

@@ -24,6 +24,12 @@ static double mask(const struct ref_view *r, int layer, int site, int h, int row
     return out[col % 4] < r->rate * 0x1p32 ? 0 : 1 / (1 - r->rate);
 }
 
+static void clip(double *y, int n, double most)
+{
+    for (int i = 0; i < n && most > 0; i++)
+        y[i] = fmax(-most, fmin(most, y[i]));
+}
+
 /* y [out] = W x + b */
 static void linear(double *y, const double *w, const double *b, const double *x, int out, int in)
 {
@@ -128,6 +134,9 @@ static void attention(const struct ref_view *r, double *z, const double *n, cons
         linear(q + t * HD, y->q, y->q_bias, n + t * C, HD, C);
         linear(k + t * KD, y->k, y->k_bias, n + t * C, KD, C);
         linear(v + t * KD, y->v, y->v_bias, n + t * C, KD, C);
+        clip(q + t * HD, HD, cfg->qkv_clip);
+        clip(k + t * KD, KD, cfg->qkv_clip);
+        clip(v + t * KD, KD, cfg->qkv_clip);
         for (int h = 0; h < H; h++) {
             norm_head(r, q + t * HD + h * D, y->q_norm);
             ref_rotate(r, q + t * HD + h * D, y->number, pos[t]);

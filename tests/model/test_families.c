@@ -28,6 +28,7 @@ static const struct {
      "rotary"},
     {SIZES "norm=layernorm bias=mlp head_bias=on parallel=shared embed_norm=on", "alibi"},
     {SIZES "norm=layernorm bias=on parallel=on act=gelu", "t5"},
+    {SIZES "norm=layernorm act=gelu qkv_clip=0.5 tied=on", "alibi"},
 };
 enum { FAMILIES = sizeof families / sizeof *families };
 

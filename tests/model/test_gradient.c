@@ -205,6 +205,8 @@ static const struct {
     {SMALL " score_scale=0.2", "rotary", 7},
     {SMALL " logit_cap=2", "none", 7},
     {SMALL " logit_cap=1.5 tied=on logit_scale=1.5", "none", 7},
+    {SMALL " qkv_clip=0.4", "rotary", 7},
+    {SMALL " qkv_clip=0.6 kv_heads=1 qk_norm=head bias=on norm=layernorm", "t5", 7},
     {SMALL " adapter=3", "rotary", 7},
     {SMALL " adapter=1 bias=on norm=layernorm tied=on dropout=0.3", "learned", 7},
     {SMALL " adapter=20 parallel=shared act=gelu", "t5", 7},
@@ -221,6 +223,7 @@ static const struct {
     {SMALL " norm=layernorm bias=mlp head_bias=on act=gelu_tanh parallel=shared", "rotary dims=2", 7},
     {SMALL " norm=layernorm bias=on act=gelu_tanh embed_norm=on tied=on", "alibi", 7},
     {SMALL " norm=layernorm act=gelu score_scale=0.3 tied=on", "alibi", 7},
+    {SMALL " norm=layernorm act=gelu qkv_clip=0.5 tied=on", "alibi", 7},
     {"layers=2 width=12 heads=4 kv_heads=1 head_width=6 ffn=10 context=16 gated=on act=gelu_tanh "
      "embed_scale=3.4641016 tied=on",
      "rotary", 7},

@@ -283,6 +283,8 @@ static void what_has_no_part_of_its_own_has_no_kernel(void **state)
     assert_true(pw_kernel_has(&cfg, pw_pe_find("rotary"), 0));
     cfg = toy_config("embed_norm=on", 3);
     assert_false(pw_kernel_has(&cfg, pw_pe_find("learned"), 0));
+    cfg = toy_config("qkv_clip=2", 3); /* a limit between them */
+    assert_false(pw_kernel_has(&cfg, pw_pe_find("learned"), 0));
 }
 
 /* Of an encoding that reads the tokens, the kernel is the mean of its part of the scores. */

@@ -44,6 +44,7 @@ const struct ref_case ref_cases[] = {
     {"cached scale", ref_case_cached_scale, false, 5e-5, NULL},
     {"attention learned", ref_case_attention_learned, false, 5e-5, NULL},
     {"cached learned", ref_case_cached_learned, false, 2e-5, NULL},
+    {"clip", ref_case_clip, false, 0.0, NULL},
     {NULL, NULL, false, 0.0, NULL},
 };
 

@@ -88,6 +88,7 @@ void ref_case_expr(struct ref_call *r);
 void ref_case_gate(struct ref_call *r);
 void ref_case_heads(struct ref_call *r);
 void ref_case_cap(struct ref_call *r);
+void ref_case_clip(struct ref_call *r);
 void ref_case_put(struct ref_call *r);
 void ref_case_loss(struct ref_call *r);
 void ref_case_add(struct ref_call *r);

@@ -26,6 +26,15 @@ void ref_case_heads(struct ref_call *r)
     r->ops->heads_bwd(r->c, ref_output(r, nx), dq, dk, dqkv, x, stat, &h, R);
 }
 
+void ref_case_clip(struct ref_call *r)
+{
+    size_t n = ref_next(&r->s) % (ref_next(&r->s) % 4 == 0 ? 7000 : 70);
+    float most = ref_next(&r->s) % 2 ? 0.5f : 2.0f;
+    float *y = ref_output(r, n), *d = ref_output(r, n);
+    r->ops->clip_fwd(r->c, y, most, n);
+    r->ops->clip_bwd(r->c, d, y, most, n);
+}
+
 void ref_case_cap(struct ref_call *r)
 {
     size_t n = ref_next(&r->s) % (ref_next(&r->s) % 4 == 0 ? 7000 : 70);

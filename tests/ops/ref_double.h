@@ -64,6 +64,8 @@ void ref_double_heads_bwd(struct pw_ctx *c, float *dx, float *d_q_gain, float *d
                           const float *x, const float *stat, const struct pw_heads *h, int R);
 void ref_double_cap_fwd(struct pw_ctx *c, float *y, float cap, size_t n);
 void ref_double_cap_bwd(struct pw_ctx *c, float *d, const float *y, float cap, size_t n);
+void ref_double_clip_fwd(struct pw_ctx *c, float *y, float most, size_t n);
+void ref_double_clip_bwd(struct pw_ctx *c, float *d, const float *y, float most, size_t n);
 
 void ref_double_terms_fwd(struct pw_ctx *c, float *y, const float *g, const float *before,
                           const struct pw_score *f, int H, const struct pw_seqs *s, int R);

@@ -103,3 +103,17 @@ void ref_double_cap_bwd(struct pw_ctx *c, float *d, const float *y, float cap, s
         d[i] = (float)((double)d[i] * (1 - t * t));
     }
 }
+
+void ref_double_clip_fwd(struct pw_ctx *c, float *y, float most, size_t n)
+{
+    (void)c;
+    for (size_t i = 0; i < n; i++)
+        y[i] = (float)fmax(-(double)most, fmin((double)most, (double)y[i]));
+}
+
+void ref_double_clip_bwd(struct pw_ctx *c, float *d, const float *y, float most, size_t n)
+{
+    (void)c;
+    for (size_t i = 0; i < n; i++)
+        d[i] = fabs((double)y[i]) < (double)most ? d[i] : 0;
+}

@@ -45,6 +45,25 @@ void PW_OP(cap_fwd)(struct pw_ctx *c, float *y, float cap, size_t n)
     }
 }
 
+void PW_OP(clip_fwd)(struct pw_ctx *c, float *y, float most, size_t n)
+{
+    (void)c;
+    for (size_t i = 0; i < n; i++) {
+        if (y[i] > most)
+            y[i] = most;
+        if (y[i] < -most)
+            y[i] = -most;
+    }
+}
+
+void PW_OP(clip_bwd)(struct pw_ctx *c, float *d, const float *y, float most, size_t n)
+{
+    (void)c;
+    for (size_t i = 0; i < n; i++)
+        if (!(y[i] > -most && y[i] < most))
+            d[i] = 0;
+}
+
 void PW_OP(cap_bwd)(struct pw_ctx *c, float *d, const float *y, float cap, size_t n)
 {
     (void)c;

@@ -1,12 +1,14 @@
-/* import - load data of other programs: weights or a table of biases into the current arm, attention next to
- * it. */
+/* import - load data of other programs: weights into the current arm, a table of biases into any arm,
+ * attention next to the current one. */
 #include <string.h>
 
 #include "lab/actions.h"
+#include "lab/scope.h"
 
 struct table_opts {
     int stack; /* enum pw_t5_stack */
     int layer; /* -1: not given */
+    int arm;
 };
 
 enum { WEIGHTS, ATTENTION, TABLE };
@@ -26,15 +28,20 @@ static const struct pw_opt table_opts[] = {
      .offset = offsetof(struct table_opts, layer),
      .max = PW_MAX_LAYERS - 1,
      .help = "layer whose table it is, from 0: umT5 has one for each layer"},
+    PW_ARM_OPT(offsetof(struct table_opts, arm)),
     {.name = NULL}};
 
 static enum pw_code run_table(struct pw_lab *lab, const struct pw_args *args, struct pw_err *err)
 {
     struct table_opts o = {.layer = -1};
+    struct pw_args rest;
+    struct pw_replica *arm;
     pw_opt_defaults(table_opts, &o);
-    enum pw_code code = pw_args_opts(args, table_opts, &o, err);
-    return code == PW_OK ? pw_lab_import_table(lab, pw_lab_current(lab), pw_args_word(args, 1),
-                                               (enum pw_t5_stack)o.stack, o.layer, err)
+    enum pw_code code = pw_scope_arm(lab, args, &rest, &arm, err);
+    if (code == PW_OK)
+        code = pw_args_opts(&rest, table_opts, &o, err);
+    return code == PW_OK ? pw_lab_import_table(lab, arm, pw_args_word(&rest, 1), (enum pw_t5_stack)o.stack,
+                                               o.layer, err)
                          : code;
 }
 
@@ -47,7 +54,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (path == NULL || kinds[kind] == NULL || pw_args_words(args) > 2 || (kind != TABLE && args->n > 2))
         return pw_fail(err, PW_EUSER,
                        "usage: import weights FILE (safetensors) | import attention FILE|off (npz) | import "
-                       "table PATH (T5) [stack=decoder|encoder] [layer=L]");
+                       "table PATH (T5) [stack=decoder|encoder] [layer=L] [arm=K]");
     if (kind == TABLE)
         return run_table(ctx, args, err);
     if (kind == WEIGHTS)
@@ -74,9 +81,9 @@ const struct pw_command pw_cmd_import = {
     .name = "import",
     .search = "load read t5",
     .usage = "import weights FILE | import attention FILE|off | import table PATH [stack=decoder|encoder] "
-             "[layer=L]",
+             "[layer=L] [arm=K]",
     .example = "import attention sort.npz",
-    .summary = "read weights or T5's biases into the current arm, or attention to compare with it",
+    .summary = "read weights or T5's biases into an arm, or attention to compare with it",
     .detail =
         "  weights F.safetensors  a file by pewter sets model, encoding and task; any other file must "
         "have the arm's\n"
@@ -86,9 +93,10 @@ const struct pw_command pw_cmd_import = {
         "                         labels [T] and score [layers,heads,T,T]. The attention pane shows "
         "it; i switches to\n"
         "                         the arm's and back, c compares; off: hide it.\n"
-        "  table PATH             the biases of a T5, mT5 or umT5: its folder, safetensors file or name in "
-        "Hugging\n"
-        "                         Face's cache. The arm's encoding becomes pe t5 with the buckets and the "
+        "  table PATH             the biases of a T5, mT5 or umT5: its folder, safetensors or GGUF file, or "
+        "name in\n"
+        "                         Hugging Face's cache. The arm's encoding becomes pe t5 with the buckets "
+        "and the "
         "maximum\n"
         "                         distance of config.json; all other weights stay. The heads must agree. "
         "A causal\n"

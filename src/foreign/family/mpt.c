@@ -13,7 +13,10 @@ static void read_attention(struct pw_reader *r)
     double scale = pw_read_number(r, "softmax_scale", 0);
     if (scale > 0)
         pw_read_set(r, "score_scale", "%.9g", scale);
-    pw_read_need(r, pw_read_number(r, "clip_qkv", 0) == 0, "clip_qkv", "pewter does not clip q, k and v");
+    double clip = pw_read_number(r, "clip_qkv", 0);
+    pw_read_need(r, clip >= 0, "clip_qkv", "must be above 0, or null");
+    if (clip > 0)
+        pw_read_set(r, "qkv_clip", "%.9g", clip);
     pw_read_need(r, !pw_read_bool(r, "qk_ln", false), "qk_ln", "pewter has no such norm of q and k");
     pw_read_need(r, pw_read_bool(r, "alibi", true), "alibi", "only models with ALiBi can be read");
     pw_read_need(r, !pw_read_bool(r, "prefix_lm", false), "prefix_lm", "only causal models can be read");

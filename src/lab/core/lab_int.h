@@ -86,8 +86,9 @@ struct pw_lab {
     struct pw_lab_config cfg;
     pthread_t thread;
     int fd;
-    atomic_bool yield;     /* a line is waiting: the running step or slice yields */
-    atomic_bool interrupt; /* Ctrl-C, not handled by the loop yet */
+    atomic_bool yield;           /* a line is waiting: the running step or slice yields */
+    atomic_bool interrupt;       /* Ctrl-C, not handled by the loop yet */
+    struct pw_progress progress; /* of the lab thread */
 
     /* shared with the reader, under lock */
     pthread_mutex_t lock;

@@ -80,7 +80,7 @@ static enum pw_code export_weights(struct pw_lab *lab, const char *path, const s
         return o.moments ? pw_fail(err, PW_EUSER,
                                    "export weights: moments=on: a folder for transformers has no moments; "
                                    "write a file whose name ends in .safetensors")
-                         : pw_lab_export_family(arm, path, err);
+                         : pw_lab_export_family(lab, arm, path, err);
     if (code == PW_OK)
         code = save_checkpoint(lab, arm, path, o.moments, err);
     return code;

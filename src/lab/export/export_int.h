@@ -27,7 +27,8 @@ struct pw_replica;
 bool pw_export_is_folder(const char *path);
 /* Write an arm of `model from=` as a folder for transformers (pw_foreign_write). Its source must still be
  * there. */
-enum pw_code pw_lab_export_family(const struct pw_replica *arm, const char *folder, struct pw_err *err);
+enum pw_code pw_lab_export_family(struct pw_lab *lab, const struct pw_replica *arm, const char *folder,
+                                  struct pw_err *err);
 
 /* ---- export_step.c */
 enum pw_code pw_lab_export_step(struct pw_lab *lab, const char *path, const struct pw_args *args,

@@ -77,6 +77,8 @@ static enum pw_code add_terms(struct pw_lab *lab, const struct pw_replica *arm, 
     *part = NAN;
     if (x == NULL)
         return PW_OK;
+    if (arm->cfg.qkv_clip > 0) /* q and k are no sums of parts */
+        return PW_OK;
     if (a->layer == 0 && arm->cfg.embed_norm) /* its position part is not the table's rows */
         return PW_OK;
     float *p = malloc((size_t)T * C * sizeof *p), *terms = malloc(4 * square * sizeof *terms);

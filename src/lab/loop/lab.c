@@ -68,10 +68,17 @@ static bool wait_for_work(struct pw_lab *lab)
     return go_on;
 }
 
+static void wake_reader(void *lab)
+{
+    pw_lab_wake_reader(lab);
+}
+
 static void *lab_main(void *arg)
 {
     struct pw_lab *lab = arg;
     struct pw_err err;
+    lab->progress = (struct pw_progress){.changed = wake_reader, .arg = lab};
+    pw_progress_watch(&lab->progress);
     if (lab->cfg.follow != NULL)
         /* can't fail: no other re-run is active yet */
         pw_lab_follow(lab, lab->cfg.follow, &err);

@@ -84,6 +84,11 @@ const struct pw_snapshot *pw_lab_snapshot(struct pw_lab *lab)
     return lab->snap;
 }
 
+struct pw_progress_now pw_lab_progress(const struct pw_lab *lab)
+{
+    return pw_progress_read(&lab->progress);
+}
+
 const struct pw_verdict *pw_lab_verdict(const struct pw_lab *lab)
 {
     return &lab->verdict;
