@@ -83,7 +83,7 @@ cmp <(printf '%s\n' config.json model.safetensors) <(ls back) || fail "other fil
 [ "$(sed -n 's/^arm 1 .* digest //p' said)" = "$(digest_of 'model from=later')" ] || fail "resumed: other parameters"
 echo '{}' >back/tokenizer_config.json
 "$PEWTER" -c 'model from=back; export weights copy' >said 2>&1 && fail "a path that is neither a file nor a folder"
-said "'copy': the file name must end in .safetensors /"
+said "'copy': the file name must end in .safetensors or, of a folder, in /"
 "$PEWTER" -c 'model from=back; export weights copy/' >said 2>&1 || fail "$(cat said)"
 cmp back/tokenizer_config.json copy/tokenizer_config.json || fail "the tokenizer is not copied"
 refused 'model from=back; export weights back/' 'back/: the model was read from this folder; write it to another one'

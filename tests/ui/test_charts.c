@@ -147,6 +147,42 @@ static void the_longest_length_is_named(void **state)
     pw_snapshot_free(s);
 }
 
+/* In a narrow pane the verdict is cut before the number of tokens that are not shown. */
+static void verdict_beside_the_rest(void **state)
+{
+    (void)state;
+    static const char *const digits[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
+    struct pw_snapshot *s = screen_race();
+    struct pw_ui ui = screen_ui(s, PW_COLORS_MONO, true);
+    struct pw_canvas c;
+    struct pw_str text = {0};
+
+    screen_set_prompt(s, 500, digits, 10);
+    s->prompt.has_answer = false;
+    for (int i = 0; i < 200; i++) {
+        struct pw_event *e = pw_event_new(PW_EV_TOKEN);
+        e->arm = 3;
+        e->u.token.prompt = s->prompt.id;
+        e->u.token.pos = s->prompt.n_prompt + i;
+        e->u.token.last = i == 199;
+        pw_text_copy(e->u.token.label, PW_LABEL, "7");
+        pw_fold(s, e);
+        pw_event_free(e);
+    }
+    ui.focus = PW_PANE_IO, ui.zoom = true;
+    pw_canvas_init(&c);
+    pw_canvas_resize(&c, 24, 48);
+    pw_ui_frame(&ui, &c);
+    pw_canvas_text(&c, &text);
+    const char *verdict = strstr(text.s, "no right answer is known for");
+    assert_non_null(verdict);
+    const char *rest = strstr(verdict, "more …"), *cut = strstr(verdict, "… ");
+    assert_true(rest != NULL && cut != NULL && cut < rest && rest < strchr(verdict, '\n'));
+    pw_str_fini(&text);
+    pw_canvas_fini(&c);
+    pw_snapshot_free(s);
+}
+
 /* A long answer is scrolled by whole bands, up to its end. */
 static void keys_of_the_prompt(void **state)
 {
@@ -353,6 +389,7 @@ int main(void)
         cmocka_unit_test(read_outs_are_whole),
         cmocka_unit_test(keys_of_lengths),
         cmocka_unit_test(keys_of_the_prompt),
+        cmocka_unit_test(verdict_beside_the_rest),
         cmocka_unit_test(lengths_cut_formulas),
         cmocka_unit_test(an_answer_ends_behind_all_that_there_is),
     };

@@ -403,8 +403,9 @@ enum pw_code pw_lab_export(struct pw_lab *lab, const char *what, const char *pat
         if (strcmp(kinds[i].name, what) != 0)
             continue;
         if (kinds[i].endings != NULL && !ends_in(path, kinds[i].endings))
-            return pw_fail(err, PW_EUSER, "export %s: '%s': the file name must end in %s", what, path,
-                           kinds[i].endings);
+            return pw_fail(err, PW_EUSER, "export %s: '%s': the file name must end in %.*s%s", what, path,
+                           (int)strcspn(kinds[i].endings, "/"), kinds[i].endings,
+                           pw_text_ends(kinds[i].endings, "/") ? "or, of a folder, in /" : "");
         enum pw_code code = kinds[i].prompt        ? export_of_prompt(lab, kinds[i].run, path, args, err)
                             : kinds[i].run != NULL ? kinds[i].run(lab, path, args, err)
                                                    : export_sheet(lab, kinds[i].sheet, path, args, err);

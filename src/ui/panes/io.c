@@ -5,7 +5,8 @@
 
 #include "ui/plot.h"
 
-#define HEAD 6 /* columns for the row names */
+#define HEAD 6  /* columns for the row names */
+#define MORE 10 /* columns of "N more …" */
 
 /* Returns the position of the step inspector; -1: the newest, which has no mark. */
 static int cursor(const struct pw_snapshot *s)
@@ -81,7 +82,7 @@ static void draw_verdict(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
     struct pw_style s = right > 0 ? pw_style_ok() : right < 0 ? pw_style_bad() : pw_style_dim();
 
     int x = pw_draw_text(c, r, y, r.x + HEAD, s, signs[ui->look.utf8][right + 1]);
-    pw_draw_text(c, r, y, x, s, text.s);
+    pw_draw_cut(c, r, y, x, s, text.s, r.x + r.w - x);
     pw_str_fini(&text);
 }
 
@@ -186,9 +187,11 @@ static void draw_io(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect 
         pos = band_end(s, pos, end, r.w);
     for (int i = 0; i < b.shown && pos < end; i++, y += b.rows)
         pos = draw_band(ui, c, r, y, pos, end, b.rows);
+    if (pos < end) {
+        pw_draw_fmt(c, r, y, r.x + r.w - MORE, pw_style_dim(), "%d more …", end - pos);
+        r.w -= MORE + 1;
+    }
     draw_verdict(ui, c, r, y);
-    if (pos < end)
-        pw_draw_fmt(c, r, y, r.x + r.w - 10, pw_style_dim(), "%d more …", end - pos);
 }
 
 static void status(const struct pw_ui *ui, struct pw_str *out)
