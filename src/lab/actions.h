@@ -126,6 +126,10 @@ enum pw_code pw_lab_import_table(struct pw_lab *lab, struct pw_replica *arm, con
 /* Emit notes about an encoding that was chosen by name: the settings that the bare name has here, and
  * pw_lab_warn_of_length's note. */
 void pw_lab_note_encoding(struct pw_lab *lab, const struct pw_replica *arm);
+/* Emit notes about options that the command's arguments leave out, if the model of another program had other
+ * values: the base of rotations, and the trained length. before: the encoding that it had. */
+void pw_lab_note_defaults(struct pw_lab *lab, const struct pw_replica *arm,
+                          const struct pw_pe_use_opts *before, const struct pw_args *args);
 /* Emit what pw_lab_note_encoding says of an encoding that the arm does not have. Changes nothing. */
 enum pw_code pw_lab_check_pe(struct pw_lab *lab, const struct pw_replica *arm, const char *text,
                              struct pw_err *err);

@@ -55,6 +55,16 @@ said 'trap: GGUF has the rows of q and k of llama in the order of pairs side by 
 said 'the model is from no file of another program, so there is nothing to compare with'
 said 'base of first pairs +77$'
 
+# ---- options that are left out have the encoding's defaults, which are not the model's
+"$PEWTER" --no-session -c 'model from=m/moved.gguf; pe rope_yarn factor=2' >said 2>&1 || fail "$(cat said)"
+said 'arm 1: base=10000, and was 500 before: base=500 keeps it'
+"$PEWTER" --no-session -c 'model from=m/moved.gguf; export weights longer/' >said 2>&1 || fail "$(cat said)"
+sed -i 's/"max_position_embeddings":[[:space:]]*64/"max_position_embeddings": 128/' longer/config.json
+"$PEWTER" --no-session -c 'model from=longer context=64; pe rope_yarn factor=2' >said 2>&1 || fail "$(cat said)"
+said "arm 1: trained=64, and the model's file states 128 positions: write trained=128"
+"$PEWTER" --no-session -c 'model from=m/moved.gguf; pe rope_yarn factor=2 base=500 trained=32; pe none; pe alibi' >said 2>&1 || fail "$(cat said)"
+grep -q 'and was\|states' said && fail "a note about options that are given: $(cat said)"
+
 # ---- several arms, contexts, errors
 "$PEWTER" -c "task ids vocab=24; arm add alibi; model from=m/moved.gguf context=32 arm=2; model from=$GGUF/qwen3.gguf arm=1
 prompt 3 4" >said 2>&1 || fail "$(cat said)"

@@ -136,6 +136,7 @@ static enum pw_code refuse_words(const struct pw_args *args, struct pw_err *err)
 static enum pw_code run_on(struct pw_lab *lab, struct pw_replica *arm, const struct pw_args *args,
                            struct pw_err *err)
 {
+    const struct pw_pe_use_opts before = arm->pe;
     struct pe_opts o;
     bool check = args->n > 1 && args->words[0].key == NULL && strcmp(args->words[0].value, "check") == 0;
     struct pw_str text = {0};
@@ -162,6 +163,7 @@ static enum pw_code run_on(struct pw_lab *lab, struct pw_replica *arm, const str
         struct pw_str now = {0};
         pw_lab_note(lab, "arm %d: %s%s", arm->id, pw_encoding_shown(&now, &arm->pe),
                     arm->step > 0 ? "; all other weights and their moments stay" : "");
+        pw_lab_note_defaults(lab, arm, &before, args);
         pw_lab_note_encoding(lab, arm);
         pw_str_fini(&now);
     }
