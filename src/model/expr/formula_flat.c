@@ -154,10 +154,12 @@ static int bias_node(struct flattener *f)
     return add_node(f, (struct pw_node){.op = PW_NODE_SELECT, .arg = {seen, root, hidden}});
 }
 
-/* The learned numbers of the stage score, by d: d == 0 ? the first : d == 1 ? the second : ... */
+/* The learned numbers of the stage score, by d: d == 0 ? the first : d == 1 ? the second : ... There are none
+ * if all that learns reads the pair, which the check of the stage refuses. */
 static int numbers_node(struct flattener *f)
 {
-    int number[PW_EXPR_NODES], n = pw_expr_numbers(f->x, number), all = flatten_node(f, number[n - 1]);
+    int number[PW_EXPR_NODES], n = pw_expr_numbers(f->x, number);
+    int all = n > 0 ? flatten_node(f, number[n - 1]) : add_number(f, 0);
     for (int k = n - 2; k >= 0; k--) {
         int own = flatten_node(f, number[k]);
         int here = call_node(f, PW_F_EQUAL, add_variable(f, PW_VAR_DISTANCE), add_number(f, k));
