@@ -145,7 +145,8 @@ static void test_partly_trained(void **state)
                     1000, WEIGHTS / 5 * 2);
     /* weights and moments of an adapter of rank 1 are 2 * 3 * 4 * (12 * 16 + ...) bytes: half of the weights
      */
-    assert_in_range(resumes_equal(state, "llama.gguf", "; optim trains=adapter rank=1"), 1000, WEIGHTS / 5 * 2);
+    assert_in_range(resumes_equal(state, "llama.gguf", "; optim trains=adapter rank=1"), 1000,
+                    WEIGHTS / 5 * 2);
     assert_in_range(resumes_equal(state, "llama.gguf", "; optim trains=adapter rank=1; train 3"), 1000,
                     WEIGHTS);
     resumes_equal(state, "gpt2.gguf",
