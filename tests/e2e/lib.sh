@@ -41,7 +41,8 @@ fail() {
     exit 1
 }
 
-# shell COLSxROWS [NAME=VALUE...]: starts a fresh terminal and a shell with these variables.
+# shell COLSxROWS [NAME=VALUE...]: starts a fresh terminal and a shell with these variables, and with the settings of a
+# sanitizer.
 shell() {
     local size=$1
     shift
@@ -49,6 +50,9 @@ shell() {
     SHELLS=$((SHELLS + 1))
     SOCKET=$WORK/tmux.$SHELLS # the old server may still be shutting down
     mkdir -p "$WORK/home"
+    for set in TSAN_OPTIONS LSAN_OPTIONS UBSAN_OPTIONS; do
+        [ -z "${!set:-}" ] || set -- "$@" "$set=${!set}"
+    done
     t new-session -d -x "${size%x*}" -y "${size#*x}" \
         env -i "HOME=$WORK/home" "PATH=$PATH" TERM=tmux-256color LANG=C.UTF-8 HISTFILE= "PS1=$PROMPT " "$@" \
         bash --noprofile --norc -i ||
