@@ -3,7 +3,7 @@
 
 Both train the same model in turns, and the ratio is that of their fastest steps, since a neighbour can only slow a step
 down. A swap is the command `pe`, with its checks and its report: the time of many swaps in one process, less that of a
-process without them. About two minutes.
+process without them. About three minutes.
 """
 import argparse
 import os
@@ -14,7 +14,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import bench
 
-SWAPS = 200
+SWAPS = 400
 # class, built-in encoding, the same as a formula
 PAIRS = [
     ("fixed, by distance", "alibi", "alibi_formula"),
@@ -57,7 +57,7 @@ def run(args, commands):
 
 def swap(args, pe):
     """Milliseconds of one swap to the encoding; every other swap is back to none, which is left out."""
-    best = [min(run(args, f"pe none; pe {name}; " * n) for _ in range(5))
+    best = [min(run(args, f"pe none; pe {name}; " * n) for _ in range(15))
             for name, n in (("none", 0), (pe, SWAPS), ("none", SWAPS))]
     return 1e3 * (best[1] - best[0] - (best[2] - best[0]) / 2) / SWAPS
 

@@ -13,7 +13,7 @@
 
 #define NEAR 1e-3
 /* Positions of the two samples. A row of an embedding has many entries, so few rows do. */
-enum { FIRST = 128, LATER = 64, FIRST_ROWS = 4, LATER_ROWS = 8 };
+enum { FIRST = 128, LATER = 64, FIRST_ROWS = 8, LATER_ROWS = 16 };
 
 /* ---- fixed tables */
 
@@ -220,7 +220,7 @@ static bool same_bank(const struct pw_pe_use_opts *use, const struct pw_pe_use_o
     return same;
 }
 
-struct pw_formula_twin pw_formula_nearest(const struct pw_pe_use_opts *use, const struct pw_config *cfg)
+static struct pw_formula_twin find_twin(const struct pw_pe_use_opts *use, const struct pw_config *cfg)
 {
     const struct pw_formula *f = pw_formula_of(use->o.bytes);
     struct pw_formula_twin best = {.factor = 1};
@@ -261,4 +261,22 @@ struct pw_formula_twin pw_formula_nearest(const struct pw_pe_use_opts *use, cons
     for (int k = 0; k < 2; k++)
         sample_free(&s[k]);
     return best;
+}
+
+/* The last answer, because seeds, forks and swaps back ask for the same formula again. Formulas live until
+ * the process ends. A difference in padding costs a search. */
+static _Thread_local struct {
+    struct pw_pe_use_opts use;
+    struct pw_config cfg;
+    struct pw_formula_twin twin;
+} last;
+
+struct pw_formula_twin pw_formula_nearest(const struct pw_pe_use_opts *use, const struct pw_config *cfg)
+{
+    if (memcmp(&last.use, use, sizeof *use) != 0 || memcmp(&last.cfg, cfg, sizeof *cfg) != 0) {
+        last.twin = find_twin(use, cfg);
+        memcpy(&last.use, use, sizeof *use);
+        memcpy(&last.cfg, cfg, sizeof *cfg);
+    }
+    return last.twin;
 }
