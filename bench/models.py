@@ -50,17 +50,27 @@ def write_folder(gguf, folder):
     save_file(weights, os.path.join(folder, "model.safetensors"), metadata={"format": "pt"})
 
 
+def most_memory(pid, before):
+    """GiB that a process had at its peak until now. The kernel's usage of a child would count this process's, too."""
+    try:
+        with open(f"/proc/{pid}/status", encoding="utf-8") as f:
+            return max([before] + [int(line.split()[1]) / 2**20 for line in f if line.startswith("VmHWM")])
+    except FileNotFoundError:
+        return before
+
+
 def events(args, lines):
     """Runs commands in pewter; returns its events, the seconds from its start to each of them, and GiB at its peak."""
     begin = time.time()
     run = [args.program, "--no-session", "--json", "--threads", str(args.threads), "-c", "\n".join(lines)]
     with subprocess.Popen(run, stdout=subprocess.PIPE, text=True) as process:
-        rows = [json.loads(line) for line in process.stdout]
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
+        rows, peak = [], 0
+        for line in process.stdout:
+            rows.append(json.loads(line))
+            peak = most_memory(process.pid, peak)
     if process.returncode != 0:
         sys.exit(f"pewter ends with {process.returncode}: {lines}")
-    return rows, [row["time"] - begin for row in rows], usage.ru_maxrss / 2**20
+    return rows, [row["time"] - begin for row in rows], peak
 
 
 def of_kind(rows, kind):
