@@ -16,7 +16,30 @@ static int by_bytes(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-enum pw_code pw_folder_list(struct pw_folder *f, const char *folder, const char *ending, struct pw_err *err)
+static bool is_folder(const char *folder, const struct dirent *e)
+{
+    struct pw_str path = {0};
+    struct stat st;
+    if (e->d_type != DT_UNKNOWN && e->d_type != DT_LNK)
+        return e->d_type == DT_DIR;
+    pw_str_add(&path, "%s/%s", folder, e->d_name);
+    bool is = stat(path.s, &st) == 0 && S_ISDIR(st.st_mode);
+    pw_str_fini(&path);
+    return is;
+}
+
+/* The name of an entry, as pw_folder_entries gives it; NULL: it has none. The caller frees it. */
+static char *entry_name(const char *folder, const struct dirent *e)
+{
+    struct pw_str name = {0};
+    if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+        return NULL;
+    pw_str_add(&name, "%s%s", e->d_name, is_folder(folder, e) ? "/" : "");
+    return name.s;
+}
+
+/* ending NULL: all entries. */
+static enum pw_code list(struct pw_folder *f, const char *folder, const char *ending, struct pw_err *err)
 {
     struct dirent **all;
     *f = (struct pw_folder){0};
@@ -26,12 +49,27 @@ enum pw_code pw_folder_list(struct pw_folder *f, const char *folder, const char 
     f->names = pw_alloc((size_t)n + 1, sizeof *f->names);
     for (int i = 0; i < n; i++) {
         const char *name = all[i]->d_name;
-        if (pw_text_ends(name, ending) && strcmp(name, ending) != 0)
-            f->names[f->n++] = pw_text_dup(name);
+        char *kept = NULL;
+        if (ending == NULL)
+            kept = entry_name(folder, all[i]);
+        else if (pw_text_ends(name, ending) && strcmp(name, ending) != 0)
+            kept = pw_text_dup(name);
+        if (kept != NULL)
+            f->names[f->n++] = kept;
         free(all[i]);
     }
     free(all);
     return PW_OK;
+}
+
+enum pw_code pw_folder_list(struct pw_folder *f, const char *folder, const char *ending, struct pw_err *err)
+{
+    return list(f, folder, ending, err);
+}
+
+enum pw_code pw_folder_entries(struct pw_folder *f, const char *folder, struct pw_err *err)
+{
+    return list(f, folder, NULL, err);
 }
 
 void pw_folder_free(struct pw_folder *f)

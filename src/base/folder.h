@@ -15,6 +15,8 @@ struct pw_folder {
  * by bytes. The names are relative to the folder and belong to f; pw_folder_free frees them. Fails with
  * PW_EUSER if the folder can't be listed; f is empty then. */
 enum pw_code pw_folder_list(struct pw_folder *f, const char *folder, const char *ending, struct pw_err *err);
+/* List all entries but "." and ".." likewise. The name of a folder, or of a link to one, ends with '/'. */
+enum pw_code pw_folder_entries(struct pw_folder *f, const char *folder, struct pw_err *err);
 void pw_folder_free(struct pw_folder *f);
 
 /* Create `path` and its missing parent folders with permissions 0700, like mkdir -p. Fails with PW_EIO; the

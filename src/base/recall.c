@@ -2,11 +2,9 @@
  * lock, so that a thread that asks never waits for a thread that reads. */
 #include "base/recall.h"
 
-#include <dirent.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -56,41 +54,6 @@ void pw_recall_again(void)
 bool pw_recall_missed(void)
 {
     return self.missed;
-}
-
-/* ---- reading */
-
-static bool is_folder(const char *folder, const struct dirent *e)
-{
-    struct pw_str path = {0};
-    struct stat st;
-    if (e->d_type != DT_UNKNOWN && e->d_type != DT_LNK)
-        return e->d_type == DT_DIR;
-    pw_str_add(&path, "%s/%s", folder, e->d_name);
-    bool is = stat(path.s, &st) == 0 && S_ISDIR(st.st_mode);
-    pw_str_fini(&path);
-    return is;
-}
-
-static int by_bytes(const struct dirent **a, const struct dirent **b)
-{
-    return strcmp((*a)->d_name, (*b)->d_name);
-}
-
-static void read_entries(struct pw_folder *f, const char *folder)
-{
-    struct dirent **all = NULL;
-    int n = scandir(folder, &all, NULL, by_bytes);
-    *f = (struct pw_folder){.names = pw_alloc((size_t)(n > 0 ? n : 0) + 1, sizeof *f->names)};
-    for (int i = 0; i < n; i++) {
-        struct pw_str name = {0};
-        pw_str_add(&name, "%s%s", all[i]->d_name, is_folder(folder, all[i]) ? "/" : "");
-        if (strcmp(all[i]->d_name, ".") != 0 && strcmp(all[i]->d_name, "..") != 0)
-            f->names[f->n++] = pw_text_dup(name.s);
-        pw_str_fini(&name);
-        free(all[i]);
-    }
-    free(all);
 }
 
 /* ending "": all, as they are; else without the slash of a folder. */
@@ -155,12 +118,12 @@ static bool look_up(struct memory **m, const char *path)
 
 void pw_recall_list(struct pw_folder *f, const char *folder, const char *ending)
 {
-    struct pw_folder all;
     struct memory *m;
-    if (self.ask == NULL) {
-        read_entries(&all, folder);
-        add_ending(f, &all, ending);
-        pw_folder_free(&all);
+    if (self.ask == NULL) { /* on failure there are no entries */
+        if (*ending != '\0')
+            pw_folder_list(f, folder, ending, NULL);
+        else
+            pw_folder_entries(f, folder, NULL);
         return;
     }
     pthread_mutex_lock(&lock);
@@ -173,17 +136,21 @@ void pw_recall_list(struct pw_folder *f, const char *folder, const char *ending)
 
 bool pw_recall_has(const char *folder, const char *name)
 {
-    struct pw_folder f = {0};
-    struct pw_str path = {0};
-    pw_str_add(&path, "%s/%s", folder, name);
-    bool has = self.ask == NULL && access(path.s, F_OK) == 0;
-    if (self.ask != NULL)
-        pw_recall_list(&f, folder, "");
-    for (int i = 0; i < f.n && !has; i++)
-        has = strncmp(f.names[i], name, strcspn(f.names[i], "/")) == 0 &&
-              strlen(name) == strcspn(f.names[i], "/");
+    struct pw_folder f;
+    bool has = false;
+    if (self.ask == NULL) {
+        struct pw_str path = {0};
+        pw_str_add(&path, "%s/%s", folder, name);
+        has = access(path.s, F_OK) == 0;
+        pw_str_fini(&path);
+        return has;
+    }
+    pw_recall_list(&f, folder, "");
+    for (int i = 0; i < f.n && !has; i++) {
+        size_t n = strcspn(f.names[i], "/");
+        has = strlen(name) == n && memcmp(f.names[i], name, n) == 0;
+    }
     pw_folder_free(&f);
-    pw_str_fini(&path);
     return has;
 }
 
@@ -206,10 +173,10 @@ enum pw_code pw_recall_text(const char *name, const char *path, size_t limit, ch
 void pw_recall_read(const char *path, size_t limit)
 {
     struct memory now = {.path = pw_text_dup(path)};
-    if (limit == 0)
-        read_entries(&now.list, path);
+    if (limit == 0) /* on failure there are no entries, or there is no data */
+        pw_folder_entries(&now.list, path, NULL);
     else
-        pw_file_read(path, limit, &now.data, &now.size, NULL); /* on failure there is no data */
+        pw_file_read(path, limit, &now.data, &now.size, NULL);
     now.read_at = pw_now();
     pthread_mutex_lock(&lock);
     struct memory *m = find_or_make(path);
