@@ -128,9 +128,8 @@ static enum pw_code add_share(cJSON *o, const struct pw_gguf *g, const char *pat
     return code;
 }
 
-/* Adds the numbers of a tensor as a list; nothing without the tensor. */
-static enum pw_code add_factors(cJSON *scaling, const char *key, struct pw_weights *w, const char *name,
-                                struct pw_err *err)
+enum pw_code pw_gguf_factors(cJSON *to, const char *key, struct pw_weights *w, const char *name,
+                             struct pw_err *err)
 {
     const struct pw_weights_tensor *t = pw_weights_find(w, name);
     float values[PW_ROPE_FACTORS];
@@ -141,7 +140,7 @@ static enum pw_code add_factors(cJSON *scaling, const char *key, struct pw_weigh
                        PW_ROPE_FACTORS);
     enum pw_code code = pw_weights_row(w, t, 0, values, err);
     if (code == PW_OK)
-        cJSON_AddItemToObject(scaling, key, cJSON_CreateFloatArray(values, (int)t->dims[0]));
+        cJSON_AddItemToObject(to, key, cJSON_CreateFloatArray(values, (int)t->dims[0]));
     return code;
 }
 
@@ -198,9 +197,10 @@ static enum pw_code add_rope(cJSON *o, struct pw_weights *w, const struct pw_ggu
             cJSON_AddNumberToObject(scaling, betas[i][1], x);
     }
     if (code == PW_OK)
-        code = add_factors(scaling, "long_factor", w,
-                           factors ? "rope_freqs.weight" : "rope_factors_long.weight", err);
-    return code == PW_OK ? add_factors(scaling, "short_factor", w, "rope_factors_short.weight", err) : code;
+        code = pw_gguf_factors(scaling, "long_factor", w,
+                               factors ? "rope_freqs.weight" : "rope_factors_long.weight", err);
+    return code == PW_OK ? pw_gguf_factors(scaling, "short_factor", w, "rope_factors_short.weight", err)
+                         : code;
 }
 
 /* Gemma's query_pre_attn_scalar, which GGUF does not have: the head's width, except in the two models of 27

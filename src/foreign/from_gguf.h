@@ -12,6 +12,9 @@
 /* Builds the object of a config.json from the metadata; the caller deletes it. Fails if the architecture is
  * none that pewter reads. */
 enum pw_code pw_gguf_config(struct pw_weights *w, const char *path, cJSON **out, struct pw_err *err);
+/* Adds the numbers of a vector of factors as a list; nothing without the tensor. */
+enum pw_code pw_gguf_factors(cJSON *to, const char *key, struct pw_weights *w, const char *name,
+                             struct pw_err *err);
 /* Are rows of q and k in the order of interleaved pairs? */
 bool pw_gguf_permutes(const char *model_type);
 extern const char *const pw_gguf_ignored[];

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_ITEMS = 512, MOST_FACTORS = 1024, KEY = 128, MOST_TEXT = 1 << 16 };
+#include "foreign/from_gguf.h"
+
+enum { MOST_ITEMS = 512, KEY = 128, MOST_TEXT = 1 << 16 };
 
 /* The lists and objects of a config.json that are kept: they say something about positions, or where a text
  * ends. */
@@ -64,17 +66,6 @@ static void copy_gguf(cJSON *to, const struct pw_gguf *g)
     }
 }
 
-static void add_factors(cJSON *o, const char *key, struct pw_weights *w, const char *name)
-{
-    const struct pw_weights_tensor *t = pw_weights_find(w, name);
-    float values[MOST_FACTORS];
-    struct pw_err err; /* the loader has read them before, and would have failed */
-    if (t == NULL || !t->readable || t->n_dims != 1 || t->dims[0] > MOST_FACTORS ||
-        pw_weights_row(w, t, 0, values, &err) != PW_OK)
-        return;
-    cJSON_AddItemToObject(o, key, cJSON_CreateFloatArray(values, (int)t->dims[0]));
-}
-
 cJSON *pw_origin_begin(struct pw_weights *w, const cJSON *config)
 {
     const struct pw_gguf *g = pw_weights_gguf(w);
@@ -83,9 +74,12 @@ cJSON *pw_origin_begin(struct pw_weights *w, const cJSON *config)
     cJSON *settings = cJSON_AddObjectToObject(o, "settings");
     if (g != NULL) {
         copy_gguf(settings, g);
-        add_factors(o, "factors", w, "rope_freqs.weight");
-        add_factors(o, "long_factor", w, "rope_factors_long.weight");
-        add_factors(o, "short_factor", w, "rope_factors_short.weight");
+        static const char *const lists[][2] = {{"factors", "rope_freqs.weight"},
+                                               {"long_factor", "rope_factors_long.weight"},
+                                               {"short_factor", "rope_factors_short.weight"}};
+        struct pw_err err; /* the loader has read them before, and would have failed */
+        for (int i = 0; i < 3; i++)
+            pw_gguf_factors(o, lists[i][0], w, lists[i][1], &err);
         cJSON_AddItemToObject(o, "config", cJSON_Duplicate(config, true));
     } else {
         copy_config(settings, config, false);
