@@ -100,7 +100,7 @@ static size_t beside(const struct pw_model *m, int batch, int T)
     if (pe->scan == PW_SCAN_CONTEXT)
         attn.scan.n = pe->scan_rows(m->pe.o.bytes);
     if (attn.learned != NULL)
-        attn.n_learned = pe->numbers(m->pe.o.bytes);
+        attn.n_learned = pe->numbers;
     if (attn.mix != NULL) {
         mix.mixes = pe->mixes(m->pe.o.bytes);
         mix.reach = pe->reach(m->pe.o.bytes, cfg);

@@ -61,7 +61,7 @@ struct pw_attn pw_model_attn(const struct pw_model *m, int layer)
         .turn = t->turn != NULL ? &t->turn[layer] : NULL,
         .score = t->score != NULL ? &t->score[layer] : NULL,
         .learned = t->learned != NULL ? t->learned + (size_t)layer * t->learned_layer : NULL,
-        .n_learned = t->learned != NULL ? m->pe.pe->numbers(m->pe.o.bytes) : 0,
+        .n_learned = t->learned != NULL ? m->pe.pe->numbers : 0,
         .scan = pw_scan_of(m, layer, NULL),
     };
 }

@@ -29,7 +29,7 @@ size_t pw_table_floats(const struct pw_model *m, enum pw_pe_table which, int pos
         size_t N = (size_t)m->pe.pe->planes(m->pe.o.bytes, &m->cfg, &fall);
         return (size_t)m->cfg.heads * 2 * N * (size_t)m->cfg.head_width;
     }
-    case PW_TABLE_SCORE: return (size_t)m->cfg.heads * (size_t)m->pe.pe->numbers(m->pe.o.bytes);
+    case PW_TABLE_SCORE: return (size_t)m->cfg.heads * (size_t)m->pe.pe->numbers;
     default: return (size_t)m->pe.pe->pairs(m->pe.o.bytes, &m->cfg) * P;
     }
 }
@@ -67,7 +67,7 @@ static struct pw_pe_pass pass_of(const struct pw_model *m, struct pw_ctx *c, enu
 {
     const struct pw_pe *pe = m->pe.pe;
     int P = which == PW_TABLE_BANK    ? pe->reach(m->pe.o.bytes, &m->cfg)
-            : which == PW_TABLE_SCORE ? pe->numbers(m->pe.o.bytes)
+            : which == PW_TABLE_SCORE ? pe->numbers
                                       : positions;
 
     return (struct pw_pe_pass){.use = &m->pe,

@@ -205,8 +205,7 @@ struct pw_pe {
      * step. It does not fail for options that check accepts. */
     void (*score)(const void *opts, const struct pw_config *cfg, double from, double step,
                   struct pw_score *out);
-    /* SCORE in `computed`: returns n, the learned numbers of a head that this function reads. */
-    int (*numbers)(const void *opts);
+    int numbers; /* SCORE in `computed`: the learned numbers of a head that this function reads */
 
     /* One learned parameter pe.NAME [rows, columns], shared by all layers. rows 0: no parameter. ADDED: the
      * tables one below the other, context rows each, columns = W. BIAS: columns = H; the row of distance r is

@@ -176,6 +176,7 @@ static struct pw_formula *make_formula(struct pw_expr *x, const char *text, cons
     struct pw_formula *f = pw_alloc(1, sizeof *f);
     bool adds = pw_expr_has(x, PW_STAGE_EMBED), computes = pw_formula_computed(x) != 0,
          gates = pw_expr_has(x, PW_STAGE_GATE), mixes = pw_expr_has(x, PW_STAGE_MIX);
+    int number[PW_EXPR_NODES];
     f->x = x;
     pw_str_add(&f->text, "%s", text);
     snprintf(f->name, sizeof f->name, "%s", name != NULL ? name : "expr");
@@ -197,7 +198,7 @@ static struct pw_formula *make_formula(struct pw_expr *x, const char *text, cons
                        .check_at = pw_formula_check_at,
                        .build = pw_formula_build,
                        .score = pw_formula_score,
-                       .numbers = pw_formula_numbers,
+                       .numbers = pw_expr_numbers(x, number),
                        .gate = pw_formula_gate,
                        .mixes = mixes ? pw_formula_mixes : NULL,
                        .reach = mixes ? pw_formula_reach : NULL,

@@ -42,8 +42,7 @@ static double network(const struct pass *p, const struct pw_node *node, double i
  * of them. */
 static bool is_foreign(const struct pass *p, const struct pw_node *node)
 {
-    return p->param == NULL && (node->op == PW_NODE_PARAM || node->op == PW_NODE_ENTRY ||
-                                node->op == PW_NODE_BETWEEN || node->op == PW_NODE_NETWORK);
+    return p->param == NULL && pw_node_learns(node);
 }
 
 static void eval_range(struct pass *p, int from, int to, int loop);

@@ -172,6 +172,13 @@ static int params_of(const struct pw_node *node, int *n)
     return node->index;
 }
 
+bool pw_node_learns(const struct pw_node *node)
+{
+    int n;
+    params_of(node, &n);
+    return n > 0;
+}
+
 void pw_expr_mark_params(const struct pw_expr *x, enum pw_stage stage, bool *read)
 {
     bool needed[PW_EXPR_NODES];

@@ -104,6 +104,8 @@ bool pw_node_in(const struct pw_node *node, int loop);
 
 /* Returns the axis that the entries of a stage's table have besides positions. expr.c */
 enum pw_axis pw_stage_axis(enum pw_stage stage);
+/* Does the node itself read a learned parameter? expr.c */
+bool pw_node_learns(const struct pw_node *node);
 /* Sets read [n_params] for the parameters that the stage reads. */
 void pw_expr_mark_params(const struct pw_expr *x, enum pw_stage stage, bool *read);
 

@@ -116,7 +116,6 @@ void pw_formula_score(const void *opts, const struct pw_config *cfg, double from
                       struct pw_score *out);
 void pw_formula_gate(const void *opts, const struct pw_config *cfg, double from, double step,
                      struct pw_score *out);
-int pw_formula_numbers(const void *opts);
 int pw_formula_mixes(const void *opts);
 int pw_formula_scan_rows(const void *opts);
 int pw_formula_reach(const void *opts, const struct pw_config *cfg);
@@ -146,5 +145,7 @@ enum pw_code pw_formula_check_learned(const void *opts, const struct pw_config *
  * draw(arg, parameter, entry), called in order. Sets param [PW_EXPR_PARAMS]. The caller frees the result. */
 double *pw_formula_first(const struct pw_expr *x, double (*draw)(void *arg, int param, int entry), void *arg,
                          const double **param);
+/* A draw for pw_formula_first: 1 or -1, the int at arg, for all entries. */
+double pw_formula_sign(void *arg, int param, int entry);
 
 #endif

@@ -196,14 +196,6 @@ enum pw_code pw_formula_check_turns(struct pw_formula_inputs *in, const struct p
     return code;
 }
 
-/* Drawn initial values: all with the sign *arg. */
-static double constant(void *arg, int param, int entry)
-{
-    (void)param;
-    (void)entry;
-    return *(const int *)arg;
-}
-
 enum pw_code pw_formula_check_at(const void *opts, const struct pw_config *cfg, double from, double step,
                                  struct pw_err *err)
 {
@@ -214,7 +206,7 @@ enum pw_code pw_formula_check_at(const void *opts, const struct pw_config *cfg, 
     enum pw_code code = by_length ? pw_formula_check_lengths(opts, cfg, from, step, err) : PW_OK;
     for (int sign = 1; sign >= -1 && code == PW_OK; sign -= 2) {
         const double *param[PW_EXPR_PARAMS];
-        double *first = pw_formula_first(f->x, constant, &sign, param);
+        double *first = pw_formula_first(f->x, pw_formula_sign, &sign, param);
         in.param = param;
         pw_formula_inputs_forget(&in);
         if ((f->pe.uses & PW_PE_BIASES) != 0 && (sign > 0 || pw_expr_learns(f->x, PW_STAGE_BIAS)))

@@ -131,6 +131,13 @@ double *pw_formula_first(const struct pw_expr *x, double (*draw)(void *arg, int 
     return values;
 }
 
+double pw_formula_sign(void *arg, int param, int entry)
+{
+    (void)param;
+    (void)entry;
+    return *(const int *)arg;
+}
+
 enum pw_code pw_formula_check_learned(const void *opts, const struct pw_config *cfg, struct pw_err *err)
 {
     const struct pw_expr *x = pw_formula_of(opts)->x;

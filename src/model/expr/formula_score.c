@@ -48,12 +48,6 @@ void pw_formula_gate(const void *opts, const struct pw_config *cfg, double from,
     write_programs(PW_STAGE_GATE, opts, cfg, from, step, out);
 }
 
-int pw_formula_numbers(const void *opts)
-{
-    int node[PW_EXPR_NODES];
-    return pw_expr_numbers(pw_formula_of(opts)->x, node);
-}
-
 /* ---- checks */
 
 /* A stage of a layer, with its learned numbers at their first values. */
@@ -109,14 +103,6 @@ static enum pw_code check_head(const struct stage *f, const struct pw_config *cf
     return code;
 }
 
-/* Drawn first values: all with the sign *arg. */
-static double of_sign(void *arg, int param, int entry)
-{
-    (void)param;
-    (void)entry;
-    return *(const int *)arg;
-}
-
 /* Sets the learned numbers of a layer and head. */
 static void set_learned(struct stage *f, const void *opts, const struct pw_config *cfg, int sign, int layer,
                         int head)
@@ -128,7 +114,8 @@ static void set_learned(struct stage *f, const void *opts, const struct pw_confi
     if (f->n_learned == 0)
         return;
     struct pw_formula_inputs in = pw_formula_inputs_of(x, opts, cfg, 0, 1);
-    double *first = pw_formula_first(x, of_sign, &sign, param), *regs = pw_alloc((size_t)x->n, sizeof *regs);
+    double *first = pw_formula_first(x, pw_formula_sign, &sign, param),
+           *regs = pw_alloc((size_t)x->n, sizeof *regs);
     in.vars[PW_VAR_LAYER] = layer;
     in.vars[PW_VAR_HEAD] = head;
     pw_expr_eval(x, PW_STAGE_SCORE, in.vars, param, regs);

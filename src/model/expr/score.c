@@ -133,8 +133,7 @@ static int translate(struct translation *t, int k)
 
 static bool is_learned(const struct pw_node *node, const bool *learned)
 {
-    bool any = node->op == PW_NODE_PARAM || node->op == PW_NODE_ENTRY || node->op == PW_NODE_BETWEEN ||
-               node->op == PW_NODE_NETWORK;
+    bool any = pw_node_learns(node);
     for (int i = 0; i < 3; i++)
         any = any || (node->arg[i] >= 0 && learned[node->arg[i]]);
     return any;
