@@ -191,8 +191,9 @@ static enum pw_code begin_pass(struct pw_model *m, const struct pw_batch *b, int
 
     plan->pads = m->ops->pads;
     code = pw_plan_make(m, plan, b, slots, key, err);
-    if (slots == 0 && m->ops->host && plan->max_scored > rows_at_once(&m->cfg))
-        plan->max_scored = rows_at_once(&m->cfg);
+    int most = slots == 0 && m->ops->host ? rows_at_once(&m->cfg) : plan->max_scored;
+    if (plan->max_scored > most)
+        plan->max_scored = most;
     if (code == PW_OK) /* a learned table can lack rows for the padding */
         code =
             pw_tables_fit(m, m->pe.pe->uses & PW_PE_DENSE ? plan->sizes.positions : plan->max_pos + 1, err);

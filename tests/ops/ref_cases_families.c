@@ -26,20 +26,24 @@ void ref_case_heads(struct ref_call *r)
     r->ops->heads_bwd(r->c, ref_output(r, nx), dq, dk, dqkv, x, stat, &h, R);
 }
 
-void ref_case_clip(struct ref_call *r)
+/* A limit of y in place, one of two, and its backward pass. */
+static void limit(struct ref_call *r, float low, float high,
+                  void (*fwd)(struct pw_ctx *c, float *y, float most, size_t n),
+                  void (*bwd)(struct pw_ctx *c, float *d, const float *y, float most, size_t n))
 {
     size_t n = ref_next(&r->s) % (ref_next(&r->s) % 4 == 0 ? 7000 : 70);
-    float most = ref_next(&r->s) % 2 ? 0.5f : 2.0f;
+    float most = ref_next(&r->s) % 2 ? low : high;
     float *y = ref_output(r, n), *d = ref_output(r, n);
-    r->ops->clip_fwd(r->c, y, most, n);
-    r->ops->clip_bwd(r->c, d, y, most, n);
+    fwd(r->c, y, most, n);
+    bwd(r->c, d, y, most, n);
+}
+
+void ref_case_clip(struct ref_call *r)
+{
+    limit(r, 0.5f, 2.0f, r->ops->clip_fwd, r->ops->clip_bwd);
 }
 
 void ref_case_cap(struct ref_call *r)
 {
-    size_t n = ref_next(&r->s) % (ref_next(&r->s) % 4 == 0 ? 7000 : 70);
-    float cap = ref_next(&r->s) % 2 ? 1.5f : 30.0f;
-    float *y = ref_output(r, n), *d = ref_output(r, n);
-    r->ops->cap_fwd(r->c, y, cap, n);
-    r->ops->cap_bwd(r->c, d, y, cap, n);
+    limit(r, 1.5f, 30.0f, r->ops->cap_fwd, r->ops->cap_bwd);
 }

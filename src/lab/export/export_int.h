@@ -25,8 +25,8 @@ struct pw_args;
 struct pw_replica;
 /* Does a path name a folder: one that is there, or by a / at its end? */
 bool pw_export_is_folder(const char *path);
-/* Write an arm of `model from=` as a folder for transformers (pw_foreign_write). Its source must still be
- * there. */
+/* Write an arm of `model from=` as a folder for transformers (pw_foreign_write), with a GGUF file's
+ * tokenizer. Notes if its source is gone, or if there is no tokenizer. */
 enum pw_code pw_lab_export_family(struct pw_lab *lab, const struct pw_replica *arm, const char *folder,
                                   struct pw_err *err);
 
