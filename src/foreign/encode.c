@@ -1,10 +1,8 @@
 /* encode.c - writes the encoding of a config as a line of the command pe: a built-in encoding or a file of
  * encodings/ if one says the same, otherwise a formula.
  *
- * A formula rotates pairs of the whole head. If only the first entries of a head rotate, with a scaling, the
- * loader reorders the rows of q and k, so that these are the first pairs: scores don't change, since both are
- * reordered alike. Factors of longrope are chosen by the context, because keys that are cached for decoding
- * can't change when a sequence grows. */
+ * Factors of longrope are chosen by the context, because keys that are cached for decoding can't change when
+ * a sequence grows. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -212,17 +210,18 @@ static void write_layers(struct pw_str *out, const bool *list, int n)
 /* The pairs that rotate: all if it is half of the head. */
 static int turning_pairs(const struct pw_rope *rope, const struct pw_config *cfg)
 {
-    if (rope->type == PW_ROPE_PROPORTIONAL)
-        return (int)(rope->fraction * (cfg->head_width / 2) + 1e-9);
-    return rotated(rope, cfg) / 2;
+    return rope->type == PW_ROPE_PROPORTIONAL ? (int)(rope->fraction * (cfg->head_width / 2) + 1e-9)
+                                              : cfg->head_width / 2;
 }
 
 static void write_angle(const struct pw_positions *at, const struct pw_config *cfg, struct pw_str *out)
 {
     bool local = has_local(at, cfg), open = any(at->open, cfg->layers);
     int pairs = turning_pairs(&at->rope, cfg);
-    if (at->interleaved && pairs == cfg->head_width / 2)
+    if (at->interleaved)
         pw_str_add(out, "pairing = interleaved; ");
+    if (rotated(&at->rope, cfg) < cfg->head_width)
+        pw_str_add(out, "rotary_dim = %d; ", rotated(&at->rope, cfg));
     write_frequency(at, &at->rope, cfg, "all", out);
     if (local)
         write_frequency(at, &at->local, cfg, "near", out);
@@ -287,10 +286,4 @@ void pw_positions_text(const struct pw_positions *at, const struct pw_config *cf
         pw_str_add(out, every ? "; mask = d < %d" : "; mask = near ? d < %d : 1", at->window);
     }
     pw_str_add(out, "' as=%s", name_of(at, cfg));
-}
-
-int pw_positions_regroup(const struct pw_positions *at, const struct pw_config *cfg)
-{
-    int n = rotated(&at->rope, cfg);
-    return at->kind != PW_AT_ROTARY || is_named(at, cfg) || n == cfg->head_width ? 0 : n;
 }

@@ -88,6 +88,9 @@ enum pw_code pw_foreign_read_config(struct pw_foreign *f, const cJSON *root, con
     enum pw_code code = pw_config_check(cfg, err);
     if (code != PW_OK)
         pw_err_at(err, what);
+    else if (r.at.kind == PW_AT_ROTARY && cfg->head_width * rope->fraction + 1e-9 < 2)
+        code = pw_fail(err, PW_EUSER, "%.240s: partial_rotary_factor: less than one pair of a head rotates",
+                       what);
     return code;
 }
 
@@ -103,6 +106,9 @@ static enum pw_code read_family(struct pw_foreign *f, const cJSON *root, const c
     f->map.ignored = f->gguf ? pw_gguf_ignored : family->ignored;
     enum pw_code code = pw_foreign_read_config(f, root, what, family, NULL, err);
     f->map.plus_one = f->map.plus_one && !f->gguf;
+    if (code == PW_OK && f->map.permuted && f->at.kind == PW_AT_ROTARY && f->at.rope.fraction < 1)
+        code = pw_fail(err, PW_EUSER, "%.240s: rope.dimension_count: only whole heads can rotate in '%s'",
+                       what, name);
     return code;
 }
 
@@ -275,11 +281,10 @@ void pw_foreign_pe(const struct pw_foreign *f, int context, struct pw_str *out)
     pw_positions_text(&f->at, &cfg, out);
 }
 
-/* The arguments of fill. order [head_width]: as pw_map_values takes it. */
+/* The arguments of fill. */
 struct filling {
     const struct pw_foreign *f;
     const struct pw_config *cfg;
-    const int *order;
     bool own_pe;
 };
 
@@ -294,7 +299,7 @@ static enum pw_code fill(void *arg, const struct pw_param *p, float *out, bool *
     enum pw_code code = pw_map_find(&x->f->map, p, &t, &row, err);
     *filled = t != NULL || !p->pe;
     if (code == PW_OK && *filled)
-        code = pw_map_values(&x->f->map, p, x->cfg, t, row, x->order, out, err);
+        code = pw_map_values(&x->f->map, p, x->cfg, t, row, out, err);
     return code;
 }
 
@@ -302,19 +307,13 @@ enum pw_code pw_foreign_model(struct pw_model **out, struct pw_foreign *f, const
                               struct pw_backend *be, const struct pw_config *cfg,
                               const struct pw_pe_use_opts *pe, bool own_pe, uint64_t seed, struct pw_err *err)
 {
-    int D = cfg->head_width, *order = pw_alloc((size_t)D, sizeof *order);
     struct filling x = {.f = f, .cfg = cfg, .own_pe = own_pe};
-    struct pw_config own = f->info.cfg;
-    own.context = cfg->context;
-    if (D % 2 == 0 && pw_map_order(pw_positions_regroup(&f->at, &own), D, f->map.permuted, order))
-        x.order = order;
     enum pw_code code = pw_model_create_from(out, ops, be, cfg, pe, seed, fill, &x, err);
     if (code == PW_OK) {
         pw_model_set_source(*out, f->info.source);
-        char *origin = pw_origin_text(f->origin, &f->map, x.order, D);
+        char *origin = pw_origin_text(f->origin, &f->map, cfg->head_width);
         pw_model_set_origin(*out, origin);
         cJSON_free(origin);
     }
-    free(order);
     return code;
 }

@@ -180,15 +180,20 @@ enum pw_code pw_map_surplus(const struct pw_placing *m, struct pw_err *err)
     return PW_OK;
 }
 
+int pw_map_row_in_head(const struct pw_placing *m, int r, int D)
+{
+    return m->permuted ? 2 * (r % (D / 2)) + r / (D / 2) : r;
+}
+
 /* Returns the row (or entry) of the tensor that holds row r of the parameter. */
-static int64_t source_row(const struct pw_param *p, const struct pw_config *cfg, const struct pw_map_row *row,
-                          const int *order, int64_t r)
+static int64_t source_row(const struct pw_placing *m, const struct pw_param *p, const struct pw_config *cfg,
+                          const struct pw_map_row *row, int64_t r)
 {
     int64_t D = cfg->head_width, head = r / D, at = r % D;
     if (row->how & PW_MAP_FROM_2)
         return r + 2;
-    if (row->how & PW_MAP_ROTATED && order != NULL)
-        at = order[at];
+    if (row->how & PW_MAP_ROTATED && m->permuted)
+        at = pw_map_row_in_head(m, (int)at, cfg->head_width);
     else if (!(row->how & PW_MAP_BY_HEAD))
         return r + (row->how & PW_MAP_THIRD ? row->part * rows_of(p) : 0);
     if (row->how & PW_MAP_BY_HEAD)
@@ -199,8 +204,7 @@ static int64_t source_row(const struct pw_param *p, const struct pw_config *cfg,
 /* Copies a matrix whose rows are columns in the file, or a vector. */
 static enum pw_code copy_columns(const struct pw_placing *m, const struct pw_param *p,
                                  const struct pw_config *cfg, const struct pw_weights_tensor *t,
-                                 const struct pw_map_row *row, const int *order, float *out,
-                                 struct pw_err *err)
+                                 const struct pw_map_row *row, float *out, struct pw_err *err)
 {
     int64_t rows = rows_of(p), cols = p->rows > 0 ? p->cols : 1;
     float *line = malloc((size_t)t->dims[t->n_dims - 1] * sizeof *line);
@@ -210,7 +214,7 @@ static enum pw_code copy_columns(const struct pw_placing *m, const struct pw_par
     for (int64_t c = 0; c < cols && code == PW_OK; c++) {
         code = pw_weights_row(m->weights, t, c, line, err);
         for (int64_t r = 0; r < rows && code == PW_OK; r++)
-            out[r * cols + c] = line[source_row(p, cfg, row, order, r)];
+            out[r * cols + c] = line[source_row(m, p, cfg, row, r)];
     }
     free(line);
     return code;
@@ -218,11 +222,11 @@ static enum pw_code copy_columns(const struct pw_placing *m, const struct pw_par
 
 static enum pw_code copy_rows(const struct pw_placing *m, const struct pw_param *p,
                               const struct pw_config *cfg, const struct pw_weights_tensor *t,
-                              const struct pw_map_row *row, const int *order, float *out, struct pw_err *err)
+                              const struct pw_map_row *row, float *out, struct pw_err *err)
 {
     enum pw_code code = PW_OK;
     for (int64_t r = 0; r < rows_of(p) && code == PW_OK; r++)
-        code = pw_weights_row(m->weights, t, source_row(p, cfg, row, order, r), out + r * p->cols, err);
+        code = pw_weights_row(m->weights, t, source_row(m, p, cfg, row, r), out + r * p->cols, err);
     return code;
 }
 
@@ -237,8 +241,8 @@ static float factor_of(const struct pw_placing *m, const struct pw_param *p)
 }
 
 enum pw_code pw_map_values(const struct pw_placing *m, const struct pw_param *p, const struct pw_config *cfg,
-                           const struct pw_weights_tensor *t, const struct pw_map_row *row, const int *order,
-                           float *out, struct pw_err *err)
+                           const struct pw_weights_tensor *t, const struct pw_map_row *row, float *out,
+                           struct pw_err *err)
 {
     size_t n = pw_param_count(p);
     float factor = factor_of(m, p);
@@ -247,8 +251,8 @@ enum pw_code pw_map_values(const struct pw_placing *m, const struct pw_param *p,
         return PW_OK;
     }
     bool across = p->rows == 0 || row->how & PW_MAP_TRANSPOSED;
-    enum pw_code code = across ? copy_columns(m, p, cfg, t, row, order, out, err)
-                               : copy_rows(m, p, cfg, t, row, order, out, err);
+    enum pw_code code =
+        across ? copy_columns(m, p, cfg, t, row, out, err) : copy_rows(m, p, cfg, t, row, out, err);
     if (code != PW_OK)
         return code;
     if (m->plus_one && row->how & PW_MAP_GAIN)
@@ -260,30 +264,15 @@ enum pw_code pw_map_values(const struct pw_placing *m, const struct pw_param *p,
 }
 
 void pw_map_put(const struct pw_placing *m, const struct pw_param *p, const struct pw_config *cfg,
-                const struct pw_map_row *row, const int *order, const float *values, float *out)
+                const struct pw_map_row *row, const float *values, float *out)
 {
     int64_t dims[2], rows = rows_of(p), cols = p->rows > 0 ? p->cols : 1;
     int n = pw_map_shape(p, row, dims);
     bool transposed = row->how & PW_MAP_TRANSPOSED && n == 2;
     float less = m->plus_one && row->how & PW_MAP_GAIN ? 1 : 0;
     for (int64_t r = 0; r < rows; r++) {
-        int64_t at = source_row(p, cfg, row, order, r);
+        int64_t at = source_row(m, p, cfg, row, r);
         for (int64_t c = 0; c < cols; c++)
             out[transposed ? c * dims[1] + at : at * cols + c] = values[r * cols + c] - less;
     }
-}
-
-bool pw_map_order(int n, int D, bool permuted, int *order)
-{
-    for (int r = 0; r < D; r++) {
-        int half = r / (D / 2), p = r % (D / 2), at = r;
-        if (n > 0)
-            at = p < n / 2 ? half * (n / 2) + p : n + half * (D - n) / 2 + p - n / 2;
-        order[r] = at;
-        if (permuted) { /* GGUF's llama has pairs side by side; only whole heads rotate there */
-            int all = n > 0 ? n : D;
-            order[r] = at < all ? 2 * (at % (all / 2)) + at / (all / 2) : at;
-        }
-    }
-    return n > 0 || permuted;
 }

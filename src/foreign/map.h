@@ -16,7 +16,8 @@ struct pw_placing {
     const char *path; /* for messages */
     const char *const *ignored;
     int vocab;
-    bool plus_one, zero_biases, inverse_layers, permuted;
+    bool plus_one, zero_biases, inverse_layers;
+    bool permuted; /* rotated tensors have the two rows of a pair side by side: GGUF's llama */
 };
 
 /* Finds the prefix of the names. Fails if no name of the embedding is there. */
@@ -27,14 +28,12 @@ enum pw_code pw_map_find(const struct pw_placing *m, const struct pw_param *p, s
                          const struct pw_map_row **row, struct pw_err *err);
 /* Fails if the file has a tensor that no parameter used and that is not known to be without effect. */
 enum pw_code pw_map_surplus(const struct pw_placing *m, struct pw_err *err);
-/* Writes the values of a parameter to out. order [head_width]: the row of a head in the file for each row in
- * pewter, for rotated tensors; NULL: the same. */
+/* Writes the values of a parameter to out. */
 enum pw_code pw_map_values(const struct pw_placing *m, const struct pw_param *p, const struct pw_config *cfg,
-                           const struct pw_weights_tensor *t, const struct pw_map_row *row, const int *order,
-                           float *out, struct pw_err *err);
-/* Writes order as pw_map_values takes it, for heads of an even width D. n: entries that rotate, if they have
- * to become pairs of the whole head; 0: they stay. Returns false if the orders are equal. */
-bool pw_map_order(int n, int D, bool permuted, int *order);
+                           const struct pw_weights_tensor *t, const struct pw_map_row *row, float *out,
+                           struct pw_err *err);
+/* Returns the row in the file for row r of a head of width D, in rotated tensors. */
+int pw_map_row_in_head(const struct pw_placing *m, int r, int D);
 
 /* ---- the other direction */
 /* Returns the row of a parameter, and writes the name of its tensor; NULL: the family has none. */
@@ -44,6 +43,6 @@ const struct pw_map_row *pw_map_row_of(const struct pw_placing *m, const struct 
 int pw_map_shape(const struct pw_param *p, const struct pw_map_row *row, int64_t dims[2]);
 /* The inverse of pw_map_values: writes the values of a parameter to their places in a tensor of the file. */
 void pw_map_put(const struct pw_placing *m, const struct pw_param *p, const struct pw_config *cfg,
-                const struct pw_map_row *row, const int *order, const float *values, float *out);
+                const struct pw_map_row *row, const float *values, float *out);
 
 #endif

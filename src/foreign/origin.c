@@ -87,7 +87,7 @@ cJSON *pw_origin_begin(struct pw_weights *w, const cJSON *config)
     return o;
 }
 
-char *pw_origin_text(const cJSON *begun, const struct pw_placing *m, const int *order, int D)
+char *pw_origin_text(const cJSON *begun, const struct pw_placing *m, int D)
 {
     cJSON *o = cJSON_Duplicate(begun, true);
     for (int i = 0; m->rows[i].ours != NULL; i++)
@@ -95,8 +95,9 @@ char *pw_origin_text(const cJSON *begun, const struct pw_placing *m, const int *
             cJSON_AddNumberToObject(o, "table_from", 2);
     if (m->inverse_layers)
         cJSON_AddBoolToObject(o, "inverse_layers", true);
-    if (order != NULL)
-        cJSON_AddItemToObject(o, "rows", cJSON_CreateIntArray(order, D));
+    cJSON *rows = m->permuted ? cJSON_AddArrayToObject(o, "rows") : NULL;
+    for (int r = 0; rows != NULL && r < D; r++)
+        cJSON_AddItemToArray(rows, cJSON_CreateNumber(pw_map_row_in_head(m, r, D)));
     char *text = cJSON_PrintUnformatted(o);
     cJSON_Delete(o);
     if (text == NULL || strlen(text) <= MOST_TEXT)

@@ -21,8 +21,8 @@
 
 /* Begins the object: format, settings and factors. The caller deletes it. */
 cJSON *pw_origin_begin(struct pw_weights *w, const cJSON *config);
-/* Returns the whole text for a model; order [D]: as pw_map_values takes it. The caller frees it (cJSON_free).
+/* Returns the whole text for a model with heads of width D. The caller frees it (cJSON_free).
  * NULL: it would have more than 64 KiB. */
-char *pw_origin_text(const cJSON *begun, const struct pw_placing *m, const int *order, int D);
+char *pw_origin_text(const cJSON *begun, const struct pw_placing *m, int D);
 
 #endif

@@ -99,10 +99,6 @@ void pw_read_sliding(struct pw_reader *r, int def);
 /* ---- encode.c */
 /* Appends the encoding as arguments of the command pe, for a model of this shape and context. */
 void pw_positions_text(const struct pw_positions *at, const struct pw_config *cfg, struct pw_str *out);
-/* Returns the entries of a head that rotate, and are the first ones in the file; 0: the encoding reads a head
- * in the order of the file. Otherwise rows of q and k have to be reordered: rotated pairs c and c + n/2
- * become pairs of the whole head. */
-int pw_positions_regroup(const struct pw_positions *at, const struct pw_config *cfg);
 
 /* ---- families */
 enum {

@@ -28,7 +28,6 @@ struct writing {
     struct target *targets;       /* [n] */
     struct pw_st_tensor *tensors; /* [n_tensors] */
     int n_tensors;
-    const int *order;
     float *values, *out; /* of the largest parameter, and of the largest tensor */
 };
 
@@ -119,8 +118,7 @@ static const void *fill_tensor(void *arg, int i)
         if (w->targets[k].tensor != i)
             continue;
         pw_model_read_acting(w->m, w->values, w->params[k].offset, pw_param_count(&w->params[k]));
-        pw_map_put(&w->to.map, &w->params[k], &w->to.info.cfg, w->targets[k].row, w->order, w->values,
-                   w->out);
+        pw_map_put(&w->to.map, &w->params[k], &w->to.info.cfg, w->targets[k].row, w->values, w->out);
     }
     return w->out;
 }
@@ -259,23 +257,18 @@ enum pw_code pw_foreign_write(const struct pw_foreign *source, struct pw_model *
 {
     struct writing w = {.m = m};
     const struct pw_config *cfg = pw_model_config(m);
-    int D = cfg->head_width, *order = pw_alloc((size_t)D, sizeof *order);
     enum pw_code code = pw_foreign_make_config(&w.to, source, cfg, pw_model_pe(m), err);
     w.params = pw_model_params(m, &w.n);
     w.targets = pw_alloc((size_t)w.n, sizeof *w.targets);
     w.tensors = pw_alloc((size_t)w.n, sizeof *w.tensors);
-    if (code == PW_OK) {
-        if (D % 2 == 0 && pw_map_order(pw_positions_regroup(&w.to.at, cfg), D, false, order))
-            w.order = order;
+    if (code == PW_OK)
         code = write_all(&w, source, folder, err);
-    }
     for (int i = 0; i < w.n_tensors; i++)
         free((char *)w.tensors[i].name);
     free(w.tensors);
     free(w.targets);
     free(w.values);
     free(w.out);
-    free(order);
     cJSON_Delete(w.to.config);
     return code;
 }

@@ -36,7 +36,7 @@ static bool option_is(const struct pw_pe_use_opts *use, const char *name, const 
  * if it has no such form. */
 static bool write_formula(const struct pw_pe_use_opts *use, const char *position, struct pw_str *out)
 {
-    struct pw_str base = {0}, amplitude = {0};
+    struct pw_str base = {0}, amplitude = {0}, dims = {0};
     const char *name = use->pe->name;
     bool known = true;
     option_text(use, "base", &base);
@@ -45,11 +45,14 @@ static bool write_formula(const struct pw_pe_use_opts *use, const char *position
         pw_str_add(out, "%s", "");
     else if (strcmp(name, "alibi") == 0)
         pw_str_add(out, "bias = -slopes()[h] * d; ");
-    else if (strcmp(name, "rotary") == 0 && option_is(use, "dims", "0"))
-        pw_str_add(out, "%sangle = i * %s ** (-2 * p / D); ",
+    else if (strcmp(name, "rotary") == 0) {
+        option_text(use, "dims", &dims);
+        if (!option_is(use, "dims", "0"))
+            pw_str_add(out, "rotary_dim = %s; ", pw_str_text(&dims));
+        pw_str_add(out, "%sangle = i * %s ** (-p / pairs); ",
                    option_is(use, "pairing", "interleaved") ? "pairing = interleaved; " : "",
                    pw_str_text(&base));
-    else if (strcmp(name, "sinusoidal") == 0 && option_is(use, "layout", "interleaved"))
+    } else if (strcmp(name, "sinusoidal") == 0 && option_is(use, "layout", "interleaved"))
         pw_str_add(
             out,
             "w = %s ** (-2 * floor(c / 2) / C); embed = %s * (c %% 2 == 0 ? sin(%s * w) : cos(%s * w)); ",
@@ -58,6 +61,7 @@ static bool write_formula(const struct pw_pe_use_opts *use, const char *position
         known = false;
     pw_str_fini(&base);
     pw_str_fini(&amplitude);
+    pw_str_fini(&dims);
     return known;
 }
 

@@ -36,6 +36,7 @@ for formula in 'a = learn(1) per head; bias = -softplus(a) * log1p(d)' \
     'angle = (i + key) * 100 ** (-2 * p / D); gain = 0.9 ** ((key ? -1 : 1) * i * (p + 1)); pairing = interleaved' \
     'angle = (i + 3 * key) / n * (p + 1) + l; bias = -d / (h + 1); scale = 1 + i / 50 + h; embed = sin(i + c)' \
     'w = learn(normal(1)) per channel; r = learn(1) per pair; t = learn(0.5) per head, layer; embed = w * cos(i / 5); angle = r * i / (p + 1); t0 = learn(0.1) per layer; gain = 1 + t0 * p; scale = t * log(n + 2)' \
+    'rotary_dim = 2; r = learn(1) per pair; angle = r * i / (p + 2); gain = 1 + r / 9' \
     'a = learn(0.1); bias = mlp(log1p(abs(a) * d) / log1p(abs(a) * max(i, 4)), hidden=5)'; do
     learned="$tiny; pe expr '$formula'; train 3; eval lengths=1..9 samples=1; train 2; digest"
     [ "$(PEWTER_EMU=deferred,order=shuffle:5 digests "backend cuda mode=ref; $learned")" = "$(digests "$learned")" ] ||

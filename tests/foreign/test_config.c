@@ -72,6 +72,8 @@ static void test_faults(void **state)
          "{\"rope_type\":\"longrope\",\"long_factor\":[1],\"short_factor\":[1,2]}",
          "must have a number for each rotated pair"},
         {"llama", "rope_parameters", "{\"rope_theta\":0}", "rope_theta: must be above 1"},
+        {"llama", "partial_rotary_factor", "0.1",
+         "partial_rotary_factor: less than one pair of a head rotates"},
         {"llama", "tie_word_embeddings", "1", "tie_word_embeddings: must be true or false"},
         {"llama", "attention_bias", "true", NULL}, /* biases that are missing are zero */
         {"mistral", "layer_types", "[\"sliding_attention\"]",
@@ -126,6 +128,10 @@ static void test_encodings(void **state)
         {"llama_dynamic", "rotary base=10000 dims=4 pairing=half"},
         {"gptj", "rotary base=10000 dims=4 pairing=interleaved"},
         {"gpt_neox", "rotary base=10000 dims=4 pairing=half"},
+        {"gpt_neox_yarn",
+         "expr 'rotary_dim = 4; v_all = 500 ** (-2 * p / 4); r_all = clip((p - 0) / 1, 0, 1); w_all = (1 - "
+         "r_all) * v_all "
+         "+ r_all * v_all / 4; angle = i * w_all; gain = 1.1386294361119891' as=rope_yarn_set"},
         {"llama_linear", "rope_pi base=10000 factor=4"},
         {"llama_yarn", "rope_yarn base=10000 factor=4 trained=16 fast=32 slow=1"},
         {"llama_llama3", "rope_llama3 base=10000 factor=8 trained=16 low=1 high=4"},

@@ -63,6 +63,8 @@ FORMULAS = [
     "angle = w * i * 100 ** (-2 * p / D); gain = g + T[i % 3]",
     "angle = i * 100 ** (-2 * p / D); gain = 0.9 ** ((key ? -1 : 1) * (p + 1) * i / 40); pairing = interleaved",
     "angle = (i + 3 * key) * 100 ** (-2 * p / D); pairing = half",
+    "rotary_dim = 4; angle = i * 100 ** (-p / pairs); gain = 1 + 0.001 * i",
+    "rotary_dim = 2; angle = (i + key) / 7; pairing = interleaved",
     "b = 10000 * (2 * max(n, 8) / 8 - 1) ** (D / max(D - 2, 1)); angle = i * b ** (-2 * p / D)",
     "angle = (i + key) / n * (p + 1); gain = n > 9 ? 1.5 : 1; bias = -0.1 * d",
     "gate = -softplus(-g) * (h + 1); bias = -0.1 * d; mask = d < 9 || j < 2",

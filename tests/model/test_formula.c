@@ -119,10 +119,16 @@ static void test_layers(void **state)
     pw_pe_tables_free(&shared);
 }
 
-/* A formula that only looks as if it differed by layer gives the bits of one that does not. */
-static void test_equal_layers(void **state)
+/* A formula that only looks as if it differed by layer gives the bits of one that does not. A partial
+ * rotation has those of the built-in one. */
+static void test_equal(void **state)
 {
     static const char *const pes[][2] = {
+        {"rotary dims=4 pairing=half", "expr 'rotary_dim = 4; angle = i * 10000 ** (-p / pairs)'"},
+        {"rotary dims=4 pairing=interleaved base=50",
+         "expr 'rotary_dim = 4; angle = i * 50 ** (-2 * p / 4); pairing = interleaved'"},
+        {"expr 'rotary_dim = 4; angle = i / (p + 1) + i / 8'",
+         "expr 'rotary_dim = 4; angle = l + n + key >= 0 ? i / (p + 1) + i / 8 : 0'"},
         {"expr 'angle = i * 10000 ** (-2 * p / D)'", "expr 'angle = l >= 0 ? i * 10000 ** (-2 * p / D) : 0'"},
         {"expr 'bias = -slopes()[h] * d'", "expr 'bias = l >= 0 ? -slopes()[h] * d : 0'"},
         {"expr 'bias = -slopes()[h] * d'", "expr 'bias = l >= 0 && i >= 0 ? -slopes()[h] * d : 0'"},
@@ -132,7 +138,7 @@ static void test_equal_layers(void **state)
     for (size_t k = 0; k < sizeof pes / sizeof *pes; k++) {
         uint64_t digest[2][2];
         for (int side = 0; side < 2; side++) {
-            struct pw_model *m = toy_model(&toy, SMALL, pes[k][side], 7, 1);
+            struct pw_model *m = toy_model(&toy, SMALL " width=32", pes[k][side], 7, 1);
             struct pw_optim o = toy_optim("warmup=0 lr=0.01");
             struct pw_err err = {0};
             for (int i = 0; i < 5; i++) {
@@ -489,7 +495,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_by_distance),    cmocka_unit_test(test_dense),
-        cmocka_unit_test(test_layers),         cmocka_unit_test(test_equal_layers),
+        cmocka_unit_test(test_layers),         cmocka_unit_test(test_equal),
         cmocka_unit_test(test_scale),          cmocka_unit_test(test_trained),
         cmocka_unit_test(test_position),       cmocka_unit_test(test_golden),
         cmocka_unit_test(test_inspection),     cmocka_unit_test(test_bits),

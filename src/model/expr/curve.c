@@ -36,7 +36,7 @@ static double value_at(struct curve_pass *p, enum pw_stage stage, int token, int
 
 static double rotation(struct curve_pass *p, int query, int key)
 {
-    int pairs = p->cfg->head_width / 2;
+    int pairs = pw_expr_pairs(p->in.x, p->cfg);
     double sum = 0;
     for (int k = 0; k < pairs; k++) {
         double turn =

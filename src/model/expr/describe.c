@@ -101,7 +101,7 @@ static bool is_finite(struct pw_formula_inputs *in, const struct pw_config *cfg,
                       int query)
 {
     int parts = stage == PW_STAGE_EMBED                             ? cfg->width
-                : stage == PW_STAGE_ANGLE || stage == PW_STAGE_GAIN ? cfg->head_width / 2
+                : stage == PW_STAGE_ANGLE || stage == PW_STAGE_GAIN ? pw_expr_pairs(in->x, cfg)
                 : stage == PW_STAGE_MIX                             ? in->x->mixes
                                                                     : cfg->heads;
     for (int k = 0; k < parts; k++) {

@@ -39,8 +39,7 @@ int pw_formula_trained(const void *opts)
 
 static int pairs(const void *opts, const struct pw_config *cfg)
 {
-    (void)opts;
-    return cfg->head_width / 2;
+    return pw_expr_pairs(pw_formula_of(opts)->x, cfg);
 }
 
 static enum pw_pairing pairing(const void *opts)

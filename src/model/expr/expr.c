@@ -131,10 +131,10 @@ bool pw_expr_same(const struct pw_expr *a, const struct pw_expr *b)
 {
     return a->n == b->n && a->n_numbers == b->n_numbers &&
            memcmp(a->numbers, b->numbers, (size_t)a->n_numbers * sizeof(const struct pw_numbers *)) == 0 &&
-           a->pairing == b->pairing && a->mixes == b->mixes && a->scan == b->scan &&
-           a->scan_rows == b->scan_rows && a->n_params == b->n_params && a->n_options == b->n_options &&
-           memcmp(a->root, b->root, sizeof a->root) == 0 && same_nodes(a, b) && same_params(a, b) &&
-           same_options(a, b);
+           a->pairing == b->pairing && a->rotary_dim == b->rotary_dim && a->mixes == b->mixes &&
+           a->scan == b->scan && a->scan_rows == b->scan_rows && a->n_params == b->n_params &&
+           a->n_options == b->n_options && memcmp(a->root, b->root, sizeof a->root) == 0 &&
+           same_nodes(a, b) && same_params(a, b) && same_options(a, b);
 }
 
 bool pw_expr_has(const struct pw_expr *x, enum pw_stage stage)
@@ -215,8 +215,13 @@ const char *const pw_axis_letters[PW_AXES] = {"", "h", "c", "p", "m"};
 
 int pw_axis_size(const struct pw_expr *x, enum pw_axis axis, const struct pw_config *cfg)
 {
-    const int size[PW_AXES] = {1, cfg->heads, cfg->width, cfg->head_width / 2, x->mixes};
+    const int size[PW_AXES] = {1, cfg->heads, cfg->width, pw_expr_pairs(x, cfg), x->mixes};
     return size[axis];
+}
+
+int pw_expr_pairs(const struct pw_expr *x, const struct pw_config *cfg)
+{
+    return (x->rotary_dim > 0 ? x->rotary_dim : cfg->head_width) / 2;
 }
 
 int pw_expr_mixes(const struct pw_expr *x)

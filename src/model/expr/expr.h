@@ -7,6 +7,7 @@
  *             | name "=" expression               a name for an expression: m = slopes()[h]
  *             | name "=" "option" "(" default "," low ".." high ")"
  *             | "pairing" "=" ("half" | "interleaved")
+ *             | "rotary_dim" "=" number             the columns of a head that rotate
  *             | "mixes" "=" number                  the functions that stage mix has
  *             | "scan" "=" ("stick" | "context" "(" number ")")
  *   init      = expression of numbers | "normal" "(" deviation ")"
@@ -15,7 +16,8 @@
  * A learned parameter has one value, or one for each head (bias, scale and score can read it), channel
  * (embed), pair (angle and gain) or function of a mix (mix), and perhaps for each layer.
  *
- * A rotation pairs the columns p and p + D/2 of a head; with pairing = interleaved, 2p and 2p + 1.
+ * A rotation pairs the columns p and p + D/2 of a head; with pairing = interleaved, 2p and 2p + 1. With
+ * rotary_dim = N the first N columns rotate, in pairs p and p + N/2, and the others stay.
  *
  * An option is a constant that the user of the formula can set: a = option(1, 0.01..100). Its numbers are
  * constants. If all three are written as whole numbers, the option takes whole numbers only. A comment behind
@@ -102,6 +104,7 @@ enum {
     PW_EXPR_OPTIONS = 7,    /* most options */
     PW_EXPR_DRAWS = 4,      /* most uses of uniform, normal and sample */
     PW_EXPR_MIXES = 64,     /* most functions of a mix */
+    PW_EXPR_DIMS = 1024,    /* most columns of a partial rotation */
     PW_EXPR_COUNTED = 1024, /* most contextual positions */
 };
 
@@ -189,6 +192,8 @@ bool pw_expr_learns(const struct pw_expr *x, enum pw_stage stage);
 bool pw_expr_by_distance(const struct pw_expr *x, enum pw_stage stage);
 /* Returns the number of functions of the stage mix; 0 without it. */
 int pw_expr_mixes(const struct pw_expr *x);
+/* Returns the number of pairs of a head that a rotation has in a model. */
+int pw_expr_pairs(const struct pw_expr *x, const struct pw_config *cfg);
 /* Is the position a function of the tokens, or of chance? Then i and j of the other stages are positions. */
 bool pw_expr_by_data(const struct pw_expr *x);
 /* The same in words: "positions by tokens", "positions by chance", "positions by tokens and chance"; NULL:

@@ -88,6 +88,7 @@ struct pw_expr {
     int root[PW_STAGES];                             /* -1: the formula has no such stage */
     /* The columns that a rotation pairs: p and p + pairs (half), or 2p and 2p + 1. 0: not said; half. */
     enum { PW_FORMULA_HALF = 1, PW_FORMULA_INTERLEAVED } pairing;
+    int rotary_dim;         /* columns of a head that rotate, from the first on; 0: not said; all */
     int mixes;              /* functions of the stage mix; 0: not said */
     enum pw_scan_kind scan; /* how heads read their keys; NONE: a softmax */
     int scan_rows;          /* CONTEXT: its positions, 0..scan_rows-1 */

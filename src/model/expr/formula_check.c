@@ -24,7 +24,7 @@ static void ranges_of(const struct pw_formula_inputs *in, const struct pw_config
     out[PW_VAR_N] = (struct pw_bounds){first + 1, last + 1};
     out[PW_VAR_HEAD] = (struct pw_bounds){0, cfg->heads - 1};
     out[PW_VAR_LAYER] = (struct pw_bounds){0, cfg->layers - 1};
-    out[PW_VAR_PAIR] = (struct pw_bounds){0, cfg->head_width / 2 - 1};
+    out[PW_VAR_PAIR] = (struct pw_bounds){0, pw_expr_pairs(in->x, cfg) - 1};
     out[PW_VAR_CHANNEL] = (struct pw_bounds){0, cfg->width - 1};
     out[PW_VAR_MIX] = (struct pw_bounds){0, in->x->mixes - 1};
     out[PW_VAR_KEY] = (struct pw_bounds){0, 1};
@@ -167,7 +167,9 @@ static enum pw_code check_rows(struct pw_formula_inputs *in, const struct pw_con
                                int length, struct pw_err *err)
 {
     int positions = length > 0 ? length : cfg->context;
-    int parts = stage == PW_STAGE_EMBED ? cfg->width : stage == PW_STAGE_SCALE ? 1 : cfg->head_width / 2;
+    int parts = stage == PW_STAGE_EMBED   ? cfg->width
+                : stage == PW_STAGE_SCALE ? 1
+                                          : pw_expr_pairs(in->x, cfg);
     int heads = pw_formula_heads(in->x, cfg, stage, stage), kinds = pw_formula_key_turns(in->x) ? 2 : 1;
     struct pw_formula_at at = {.length = length};
     enum pw_code code = PW_OK;
@@ -324,7 +326,10 @@ enum pw_code pw_expr_fits(const struct pw_expr *x, const struct pw_config *cfg, 
         return code;
     if (pw_expr_has(x, PW_STAGE_POSITION) && (pw_formula_uses(x) & ~(unsigned)PW_PE_NO_POSITIONS) == 0)
         return pw_fail(err, PW_EUSER, "position: no stage reads it: write a bias, an angle or an embed");
-    if ((pw_formula_uses(x) & PW_PE_ROTATION) != 0 && cfg->head_width % 2 != 0)
+    if (x->rotary_dim > cfg->head_width)
+        return pw_fail(err, PW_EUSER, "rotary_dim = %d: a head has %d columns", x->rotary_dim,
+                       cfg->head_width);
+    if ((pw_formula_uses(x) & PW_PE_ROTATION) != 0 && x->rotary_dim == 0 && cfg->head_width % 2 != 0)
         return pw_fail(err, PW_EUSER, "%d entries of a head can't form pairs", cfg->head_width);
     return check_dense(x, cfg, err);
 }

@@ -53,7 +53,7 @@ static int variable_node(struct flattener *f, const struct pw_node *node)
     case PW_VAR_CONTEXT: return add_number(f, cfg->context);
     case PW_VAR_HEADS: return add_number(f, cfg->heads);
     case PW_VAR_LAYERS: return add_number(f, cfg->layers);
-    case PW_VAR_PAIRS: return add_number(f, cfg->head_width / 2);
+    case PW_VAR_PAIRS: return add_number(f, pw_expr_pairs(f->x, cfg));
     case PW_VAR_CHANNELS: return add_number(f, cfg->width);
     case PW_VAR_I: return f->pairs ? add_node(f, *node) : add_variable(f, PW_VAR_DISTANCE);
     case PW_VAR_CHANNEL:
@@ -208,6 +208,7 @@ enum pw_code pw_formula_flat(const void *opts, const struct pw_config *cfg, enum
                             .stage = stages[which]};
     f->trained = pw_formula_trained(opts) > 0 ? pw_formula_trained(opts) : cfg->context;
     f->pairs = which == PW_TABLE_BIAS && formula->pe.uses & PW_PE_DENSE;
+    f->flat->rotary_dim = x->rotary_dim;
     f->flat->mixes = x->mixes;
     f->flat->n_params = x->n_params;
     for (int k = 0; k < PW_EXPR_PARAMS; k++)

@@ -125,7 +125,7 @@ static double row_bytes(const struct pw_expr *x, const struct pw_config *cfg)
 {
     int kinds = pw_formula_key_turns(x) ? 2 : 1;
     int layers = pw_formula_layers(x, cfg, PW_STAGE_ANGLE, PW_STAGE_GAIN);
-    return 8.0 * (cfg->head_width / 2) * kinds * layers;
+    return 8.0 * pw_expr_pairs(x, cfg) * kinds * layers;
 }
 
 int pw_formula_lengths(const void *opts, const struct pw_config *cfg, int *first)

@@ -19,7 +19,7 @@ struct pw_formula_inputs pw_formula_inputs_of(const struct pw_expr *x, const voi
                                    .vars = {[PW_VAR_CONTEXT] = cfg->context,
                                             [PW_VAR_HEADS] = cfg->heads,
                                             [PW_VAR_LAYERS] = cfg->layers,
-                                            [PW_VAR_PAIRS] = cfg->head_width / 2,
+                                            [PW_VAR_PAIRS] = pw_expr_pairs(x, cfg),
                                             [PW_VAR_CHANNELS] = cfg->width,
                                             [PW_VAR_WIDTH] = cfg->head_width}};
     int trained = opts != NULL ? pw_formula_trained(opts) : 0;
@@ -231,7 +231,7 @@ static bool *longest_of(const struct pw_pe_tables *t)
 
 static void fill_turns(const struct pw_config *cfg, struct pw_pe_tables *t, struct pw_formula_inputs *in)
 {
-    int pairs = cfg->head_width / 2, kinds = pw_formula_key_turns(in->x) ? 2 : 1;
+    int pairs = pw_expr_pairs(in->x, cfg), kinds = pw_formula_key_turns(in->x) ? 2 : 1;
     int layers = pw_formula_layers(in->x, cfg, PW_STAGE_ANGLE, PW_STAGE_GAIN);
     struct pw_formula_at at = {.length = pw_formula_by_length(in->x) ? t->P : 0};
     bool *longest = t->first != NULL ? longest_of(t) : NULL;

@@ -152,6 +152,18 @@ static void pairing(struct pw_parser *p, int at)
         pw_parse_fail(p, p->t.at, "pairing is 'half' or 'interleaved'");
 }
 
+/* rotary_dim = N */
+static void rotary_dim(struct pw_parser *p, int at)
+{
+    int from = p->t.at;
+    if (p->x->rotary_dim != 0)
+        pw_parse_fail(p, at, "'rotary_dim' is defined twice");
+    else
+        p->x->rotary_dim = pw_parse_whole(p, "the number of columns that rotate", 2, PW_EXPR_DIMS);
+    if (p->x->rotary_dim % 2 != 0)
+        pw_parse_fail(p, from, "%d columns can't form pairs; use an even number", p->x->rotary_dim);
+}
+
 /* scan = stick|context(N) */
 static void scan(struct pw_parser *p, int at)
 {
@@ -178,8 +190,8 @@ static void mixes(struct pw_parser *p, int at)
 }
 
 /* Statements that define neither a stage nor a name. */
-static const char *const settings[] = {"pairing", "mixes", "scan", NULL};
-static void (*const read_setting[])(struct pw_parser *p, int at) = {pairing, mixes, scan};
+static const char *const settings[] = {"pairing", "rotary_dim", "mixes", "scan", NULL};
+static void (*const read_setting[])(struct pw_parser *p, int at) = {pairing, rotary_dim, mixes, scan};
 
 static void statement(struct pw_parser *p)
 {
@@ -261,8 +273,10 @@ static void check_used(struct pw_parser *p)
                       "the formula defines nothing: one of position, embed, angle, gain, bias, scale, score, "
                       "mask, gate, mix, scan%s",
                       is_one(p) ? "; quotes around a formula protect ';'" : "");
-    if (p->x->pairing != 0 && p->x->root[PW_STAGE_ANGLE] < 0 && p->x->root[PW_STAGE_GAIN] < 0)
-        pw_parse_fail(p, p->t.at, "nothing uses the pairing: there is no angle and no gain");
+    if ((p->x->pairing != 0 || p->x->rotary_dim != 0) && p->x->root[PW_STAGE_ANGLE] < 0 &&
+        p->x->root[PW_STAGE_GAIN] < 0)
+        pw_parse_fail(p, p->t.at, "nothing uses %s: there is no angle and no gain",
+                      p->x->pairing != 0 ? "the pairing" : "'rotary_dim'");
     if (p->x->mixes != 0 && p->x->root[PW_STAGE_MIX] < 0)
         pw_parse_fail(p, p->t.at, "nothing uses 'mixes': there is no mix");
     if (p->x->mixes == 0 && p->x->root[PW_STAGE_MIX] >= 0)

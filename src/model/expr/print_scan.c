@@ -18,7 +18,7 @@ static bool constant_variable(const struct pw_expr_source *src, int var, double 
     case PW_VAR_HEADS: *out = c->heads; return true;
     case PW_VAR_LAYER: *out = src->layer; return true;
     case PW_VAR_LAYERS: *out = c->layers; return true;
-    case PW_VAR_PAIRS: *out = c->head_width / 2; return true;
+    case PW_VAR_PAIRS: *out = pw_expr_pairs(src->x, c); return true;
     case PW_VAR_CHANNELS: *out = c->width; return true;
     case PW_VAR_WIDTH: *out = c->head_width; return true;
     default: return false;

@@ -187,7 +187,8 @@ static const char *turn_arguments(const struct pw_expr *x)
 static void put_turns(const struct pw_print *p, struct pw_str *out, const char *at)
 {
     const struct pw_config *c = p->src->cfg;
-    int pairs = c->head_width / 2;
+    int pairs = pw_expr_pairs(p->x, c);
+    bool part = 2 * pairs < c->head_width; /* the other columns stay */
     bool keys = pw_formula_key_turns(p->x);
     const char *arguments = turn_arguments(p->x);
     pw_str_add(out,
@@ -213,15 +214,19 @@ static void put_turns(const struct pw_print *p, struct pw_str *out, const char *
                    "\n\ndef rotate(x, cos, sin):\n"
                    "    \"\"\"Rotates queries or keys [...,length,%d]: entry 2p with entry 2p + 1.\"\"\"\n"
                    "    a, b = x[..., 0:%d:2], x[..., 1:%d:2]\n"
-                   "    return torch.stack([a * cos - b * sin, a * sin + b * cos], -1).flatten(-2)\n",
+                   "    y = torch.stack([a * cos - b * sin, a * sin + b * cos], -1).flatten(-2)\n",
                    c->head_width, 2 * pairs, 2 * pairs);
     else
         pw_str_add(out,
                    "\n\ndef rotate(x, cos, sin):\n"
                    "    \"\"\"Rotates queries or keys [...,length,%d]: entry p with entry p + %d.\"\"\"\n"
-                   "    a, b = x[..., :%d], x[..., %d:]\n"
-                   "    return torch.cat([a * cos - b * sin, a * sin + b * cos], -1)\n",
-                   c->head_width, pairs, pairs, pairs);
+                   "    a, b = x[..., :%d], x[..., %d:%d]\n"
+                   "    y = torch.cat([a * cos - b * sin, a * sin + b * cos], -1)\n",
+                   c->head_width, pairs, pairs, pairs, 2 * pairs);
+    if (part)
+        pw_str_add(out, "    return torch.cat([y, x[..., %d:]], -1)\n", 2 * pairs);
+    else
+        pw_str_add(out, "    return y\n");
 }
 
 static void put_rows(struct pw_print *p, struct pw_str *out)
