@@ -50,13 +50,22 @@ await_idle() {
 trainer() { # trainer NAME: the process that trains, as soon as its session has a first checkpoint
     [ -n "$(find "$STUDIES/$1/cells" -path '*/files/*')" ] && pgrep -f -- "--session $STUDIES/$1/cells/.* --json"
 }
+hold() { # hold NAME: stops the process that trains as soon as it does, so that its cell can't end meanwhile
+    local pid until=$((SECONDS + PATIENCE))
+    until pid=$(trainer "$1"); do
+        [ "$SECONDS" -lt "$until" ] || check "$1 trains: $(logs "$1")" false
+        sleep 0.02
+    done
+    kill -STOP "$pid"
+}
 logs() { # logs NAME: the lines of its cells
     cat "$STUDIES/$1/slurm"/*.log
 }
 logs_say() { # logs_say NAME PATTERN
     logs "$1" | grep -Eq "$2"
 }
-computed_once() { # computed_once NAME: no cell was computed twice
+computed_once() { # computed_once NAME: no cell was computed twice. A job reports a cell after its result is there.
+    await_idle "$1"
     logs "$1" | sed -n 's/^cell \(.*\): computed$/\1/p' | sort >cells
     check "$1: logs: $(logs "$1")" [ -s cells ]
     check "$1: twice: $(uniq -d cells | head -3)" [ -z "$(uniq -d cells)" ]
@@ -167,11 +176,9 @@ await broken '^1 of at most 2 runs done, 0 running, 0 queued, 1 failed'
 # ---- the limit of time: the cell ends with a checkpoint, and continues in the next submission
 study new limit "race none; $MODEL; optim steps=6000; seeds 1"
 check "a long cell is submitted" study run limit on=slurm time=10
+hold limit # the scheduler looks at its limits twice a minute
 await limit '^0 of at most 1 runs done, 1 running'
 job=$(sed -n 's/^array 1 //p' "$STUDIES/limit/slurm/jobs")
-wait_until "$PATIENCE" trainer limit >/dev/null
-sleep 1
-kill -STOP "$(trainer limit)" # so that it isn't finished before the scheduler looks at its limits, twice a minute
 scontrol update JobId="$job" EndTime=now+1
 
 # ---- meanwhile: a cell that was submitted ten times without progress is given up, until the user submits it
@@ -211,10 +218,11 @@ same_report limit
 # ---- stop, and continue from the checkpoint
 study new halted "race none,alibi; $MODEL; optim steps=6000; seeds 1"
 study run halted on=slurm cells=2
+hold halted
 await halted '^0 of at most 2 runs done, 1 running, 1 queued'
-wait_until "$PATIENCE" trainer halted >/dev/null
 check "stop" study stop halted
 said '^2 jobs of the cluster were cancelled$'
+kill -CONT "$(trainer halted)"
 await_idle halted
 await halted '^0 of at most 2 runs done, 0 running, 0 queued, 0 failed, 2 wanted'
 check "the session stays" [ -n "$(find "$STUDIES/halted/cells" -name '*.pewter')" ]
@@ -246,7 +254,8 @@ if mount -t tmpfs -o size=40m tmpfs "$WORK/disk" 2>/dev/null; then
     rm "$WORK/disk/filler"
     check "with room: $(cat out)" study run "$full" on=slurm
     await "$full" '^4 of at most 4 runs done, 0 running, 0 queued, 0 failed'
-    check "each is computed once" [ "$(cat "$full"/slurm/*.log | grep -c ': computed$')" -eq 4 ]
+    four() { [ "$(cat "$full"/slurm/*.log | grep -c ': computed$')" -eq 4 ]; }
+    wait_until "$PATIENCE" four || check "each is computed once" false
     scancel --name="$(sed -n 's/^token //p' "$full/slurm/jobs")-next" # it tries once a minute
 else
     echo "no file system of its own can be mounted, so no disk is full here"
