@@ -3,6 +3,7 @@
  * the order of interleaved pairs. */
 #include "foreign/from_gguf.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -107,7 +108,8 @@ static enum pw_code add_numbers(cJSON *o, const struct pw_gguf *g, const char *p
     return code;
 }
 
-/* Adds the share of a head that rotates. */
+/* Adds the width of a head if the file leaves it out, because its default differs between families, and the
+ * share of a head that rotates. */
 static enum pw_code add_share(cJSON *o, const struct pw_gguf *g, const char *path, const char *arch,
                               struct pw_err *err)
 {
@@ -121,6 +123,8 @@ static enum pw_code add_share(cJSON *o, const struct pw_gguf *g, const char *pat
         head = given->valuedouble;
     else if (width != NULL && heads != NULL && heads->valuedouble > 0)
         head = width->valuedouble / heads->valuedouble;
+    if (given == NULL && head >= 1 && head == floor(head))
+        cJSON_AddNumberToObject(o, "head_dim", head);
     if (code == PW_OK && has_dims && head > 0) {
         cJSON_AddNumberToObject(o, "partial_rotary_factor", dims / head);
         cJSON_AddNumberToObject(o, "rotary_pct", dims / head);

@@ -115,13 +115,13 @@ void pw_read_eps(struct pw_reader *r, const char *key, double def)
         pw_read_set(r, "norm_eps", "%.9g", x);
 }
 
-void pw_read_heads(struct pw_reader *r)
+void pw_read_heads(struct pw_reader *r, int head)
 {
     int heads = pw_read_int(r, "num_attention_heads", INT_MIN),
         width = pw_read_int(r, "hidden_size", INT_MIN);
     int kv = pw_read_int(r, "num_key_value_heads", heads);
     pw_read_need(r, heads > 0 && width > 0, "num_attention_heads", "heads and width must be above 0");
-    int head = pw_read_int(r, "head_dim", heads > 0 ? width / heads : 0);
+    head = pw_read_int(r, "head_dim", head > 0 || heads <= 0 ? head : width / heads);
     pw_read_set(r, "width", "%d", width);
     pw_read_set(r, "heads", "%d", heads);
     pw_read_set(r, "head_width", "%d", head);

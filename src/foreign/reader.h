@@ -84,10 +84,10 @@ void pw_read_set(struct pw_reader *r, const char *option, const char *fmt, ...)
 void pw_read_act(struct pw_reader *r, const char *key, const char *def);
 /* Sets norm_eps, unless it is the default of the norm, which must be set before. */
 void pw_read_eps(struct pw_reader *r, const char *key, double def);
-/* llama.c: sets layers, heads, the gated MLP and its width, and RMS norms. */
-void pw_read_llama_block(struct pw_reader *r);
-/* Sets heads, kv_heads and head_width from HF's keys. */
-void pw_read_heads(struct pw_reader *r);
+/* llama.c: sets layers, heads, the gated MLP and its width, and RMS norms. head: as for pw_read_heads. */
+void pw_read_llama_block(struct pw_reader *r, int head);
+/* Sets heads, kv_heads and head_width from HF's keys. head: the default of head_dim; 0: width / heads. */
+void pw_read_heads(struct pw_reader *r, int head);
 
 /* ---- rope.c */
 /* Reads rope_parameters, or rope_theta and rope_scaling, nested by layer type or not. base, fraction: the

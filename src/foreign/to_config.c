@@ -66,8 +66,6 @@ static cJSON *make_base(const struct pw_foreign *f, const struct pw_family *fami
         put(o, "scale_attn_by_inverse_layer_idx", cJSON_CreateFalse());
     cJSON_DeleteItemFromObjectCaseSensitive(o, "quantization_config");
     if (f->gguf) {
-        if (!cJSON_HasObjectItem(o, "head_dim")) /* the default differs between families */
-            put_number(o, "head_dim", cfg->head_width);
         if (f->at.rope.type == PW_ROPE_FACTORED)
             put_factors(o, &f->at);
     }

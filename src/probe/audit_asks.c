@@ -153,6 +153,11 @@ static void ask_dynamic(const struct asking *x, struct pw_audit_layer *y, double
         y->w[c] = pw_pow(base, -2.0 * c / n);
 }
 
+static bool starts(const struct asking *x, const char *name)
+{
+    return strncmp(x->family->name, name, strlen(name)) == 0;
+}
+
 /* Fills a layer's rotation. part: the object of its settings; bare: no scaling applies. */
 static void ask_rotation(const struct asking *x, const cJSON *part, double base, bool bare,
                          struct pw_audit_layer *y)
@@ -167,8 +172,9 @@ static void ask_rotation(const struct asking *x, const cJSON *part, double base,
     bool share = strcmp(named, "proportional") == 0;
     double fraction =
         pw_audit_number(x->o, part, "partial_rotary_factor|rotary_pct", NULL, x->family->fraction);
-    double dims = x->gguf ? pw_audit_number(x->o, NULL, NULL, "rope.dimension_count", D)
-                          : pw_audit_number(x->o, NULL, "rotary_dim", NULL, D * fraction);
+    double dims =
+        x->gguf ? pw_audit_number(x->o, NULL, NULL, "rope.dimension_count", D)
+                : pw_audit_number(x->o, NULL, "rotary_dim", NULL, starts(x, "gptj") ? 64 : D * fraction);
     bool side = x->gguf ? x->family->gguf_interleaved : x->family->interleaved;
     y->base = base;
     y->dims = share ? D : pw_audit_whole(dims + 1e-9) / 2 * 2;
@@ -207,11 +213,6 @@ static void ask_rotation(const struct asking *x, const cJSON *part, double base,
 }
 
 /* ---- layers */
-
-static bool starts(const struct asking *x, const char *name)
-{
-    return strncmp(x->family->name, name, strlen(name)) == 0;
-}
 
 /* Does layer l rotate nothing? SmolLM3's list has 1 where a layer rotates. */
 static bool is_open(const struct asking *x, int l)
@@ -296,8 +297,9 @@ static void ask_layer(const struct asking *x, int l, struct pw_audit_layer *y)
     y->base = y->offset = NAN;
     y->scale = scale_of(x, l);
     y->window = sliding ? window_of(x) : 0;
+    const cJSON *cap = pw_audit_item(x->o, NULL, "attn_logit_softcapping", "attn_logit_softcapping");
     y->cap = pw_audit_number(x->o, NULL, "attn_logit_softcapping", "attn_logit_softcapping",
-                             starts(x, "gemma2") ? 50 : 0);
+                             starts(x, "gemma2") && !cJSON_IsNull(cap) ? 50 : 0);
     if (!starts(x, "gemma2") && !gemma3)
         y->cap = 0;
     if (x->family->kind == SLOPES) {

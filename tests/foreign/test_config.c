@@ -90,6 +90,9 @@ static void test_faults(void **state)
         {"mpt", "no_bias", "false", "only models without biases"},
         {"smollm3", "no_rope_layers", "[1]", "no_rope_layers: must have an entry for each layer"},
         {"gptj", "rotary_dim", "3", "rotary_dim: must be even"},
+        {"gptj", "rotary_dim", NULL, "rotary_dim: must be even, up to the head's width"}, /* 64 */
+        {"qwen3", "head_dim", NULL, "the config needs [512,"},
+        {"gemma", "head_dim", NULL, "the config needs [512,"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
@@ -158,6 +161,30 @@ static void test_encodings(void **state)
     }
 }
 
+/* Where transformers has a default for a missing key, null means none. */
+static void test_caps(void **state)
+{
+    static const double logit_caps[] = {30, 0, 7};
+    static const char *const values[][2] = {
+        {NULL, "score = 50 * tanh(s / 50)"}, {"null", ""}, {"7", "score = 7 *"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        struct pw_foreign *f;
+        struct pw_str text = {0};
+        write_with("gemma2", "attn_logit_softcapping", values[i][0]);
+        assert_int_equal(pw_foreign_open(&f, families.folder, false, NULL), PW_OK);
+        pw_foreign_pe(f, 64, &text);
+        assert_true(values[i][1][0] != '\0' ? strstr(text.s, values[i][1]) != NULL
+                                            : strstr(text.s, "tanh") == NULL);
+        pw_str_fini(&text);
+        pw_foreign_close(f);
+        write_with("gemma2", "final_logit_softcapping", values[i][0]);
+        assert_int_equal(pw_foreign_open(&f, families.folder, false, NULL), PW_OK);
+        assert_true((double)pw_foreign_info(f)->cfg.logit_cap == logit_caps[i]);
+        pw_foreign_close(f);
+    }
+}
+
 static void test_shards(void **state)
 {
     cJSON *of = ref_family_case(&families, "qwen2");
@@ -190,7 +217,8 @@ static void test_shards(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_faults), cmocka_unit_test(test_texts),
-                                       cmocka_unit_test(test_encodings), cmocka_unit_test(test_shards)};
+                                       cmocka_unit_test(test_encodings), cmocka_unit_test(test_caps),
+                                       cmocka_unit_test(test_shards)};
 
     ref_families_open(&families);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,26 +5,33 @@
 #include "foreign/families.h"
 #include "foreign/reader.h"
 
-static void read_common(struct pw_reader *r, double base)
+static void read_common(struct pw_reader *r, double base, int most)
 {
-    pw_read_llama_block(r);
+    pw_read_llama_block(r, 256);
     /* hidden_act of the first configs said gelu and meant the tanh form, as hidden_activation says. */
     pw_read_act(r, "hidden_activation", "gelu_pytorch_tanh");
     pw_read_set(r, "tied", pw_read_bool(r, "tie_word_embeddings", true) ? "on" : "off");
     pw_read_set(r, "embed_scale", "%.9g", sqrt(r->cfg.width));
     pw_read_need(r, !pw_read_bool(r, "attention_bias", false), "attention_bias", "true can't be read");
     r->plus_one = true;
-    r->at.most = pw_read_int(r, "max_position_embeddings", 8192);
+    r->at.most = pw_read_int(r, "max_position_embeddings", most);
     pw_read_rope(r, base, 1);
 }
 
+/* Reads a cap: an absent key gives the family's default, null means none. */
+static double read_cap(struct pw_reader *r, const char *key, double def)
+{
+    bool none = cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(r->o, key));
+    return pw_read_number(r, key, none ? 0 : def);
+}
+
 /* Settings of Gemma 2 and 3. every: one layer in so many has full attention. */
-static void read_later(struct pw_reader *r, int every)
+static void read_later(struct pw_reader *r, int every, double cap, double logit_cap)
 {
     pw_read_set(r, "post_norm", "on");
     pw_read_set(r, "score_scale", "%.9g", 1 / sqrt(pw_read_number(r, "query_pre_attn_scalar", 256)));
-    pw_read_set(r, "logit_cap", "%.9g", pw_read_number(r, "final_logit_softcapping", 0));
-    r->at.score_cap = pw_read_number(r, "attn_logit_softcapping", 0);
+    pw_read_set(r, "logit_cap", "%.9g", read_cap(r, "final_logit_softcapping", logit_cap));
+    r->at.score_cap = read_cap(r, "attn_logit_softcapping", cap);
     every = pw_read_int(r, "sliding_window_pattern", every);
     pw_read_need(r, every > 0, "sliding_window_pattern", "must be above 0");
     for (int l = 0; l < PW_MAX_LAYERS && every > 0; l++)
@@ -34,22 +41,22 @@ static void read_later(struct pw_reader *r, int every)
 
 static void read_gemma(struct pw_reader *r)
 {
-    read_common(r, 10000);
+    read_common(r, 10000, 8192);
 }
 
 static void read_gemma2(struct pw_reader *r)
 {
-    read_common(r, 10000);
-    read_later(r, 2);
+    read_common(r, 10000, 8192);
+    read_later(r, 2, 50, 30);
 }
 
 static void read_gemma3_text(struct pw_reader *r)
 {
-    read_common(r, 1000000);
+    read_common(r, 1000000, 131072);
     pw_read_set(r, "qk_norm", "head");
     pw_read_need(r, !pw_read_bool(r, "use_bidirectional_attention", false), "use_bidirectional_attention",
                  "only causal models can be read");
-    read_later(r, 6);
+    read_later(r, 6, 0, 0);
     if (!r->at.has_local) { /* a config without either form of the base of sliding layers */
         r->at.local = (struct pw_rope){.base = 10000, .fraction = 1, .factor = 1, .gain = 1};
         r->at.has_local = true;

@@ -8,7 +8,7 @@
 static void read(struct pw_reader *r)
 {
     pw_read_set(r, "layers", "%d", pw_read_int(r, "num_hidden_layers", INT_MIN));
-    pw_read_heads(r);
+    pw_read_heads(r, 0);
     pw_read_set(r, "ffn", "%d", pw_read_int(r, "intermediate_size", INT_MIN));
     pw_read_set(r, "norm", "layernorm");
     pw_read_eps(r, "layer_norm_eps", 1e-5);

@@ -7,7 +7,7 @@
 static void read(struct pw_reader *r)
 {
     int width = pw_read_int(r, "n_embd", INT_MIN), heads = pw_read_int(r, "n_head", INT_MIN);
-    int head = heads > 0 ? width / heads : 0, dims = pw_read_int(r, "rotary_dim", head);
+    int head = heads > 0 ? width / heads : 0, dims = pw_read_int(r, "rotary_dim", 64);
     pw_read_set(r, "layers", "%d", pw_read_int(r, "n_layer", INT_MIN));
     pw_read_set(r, "width", "%d", width);
     pw_read_set(r, "heads", "%d", heads);

@@ -6,23 +6,23 @@
 #include "foreign/families.h"
 #include "foreign/reader.h"
 
-void pw_read_llama_block(struct pw_reader *r)
+void pw_read_llama_block(struct pw_reader *r, int head)
 {
     pw_read_set(r, "layers", "%d", pw_read_int(r, "num_hidden_layers", INT_MIN));
-    pw_read_heads(r);
+    pw_read_heads(r, head);
     pw_read_set(r, "ffn", "%d", pw_read_int(r, "intermediate_size", INT_MIN));
     pw_read_set(r, "norm", "rmsnorm");
     pw_read_eps(r, "rms_norm_eps", 1e-6);
     pw_read_set(r, "gated", "on");
 }
 
-/* Settings of all these families. */
-static void read_common(struct pw_reader *r, double base)
+/* Settings of all these families. head: as for pw_read_heads. most: the default of the longest context. */
+static void read_common(struct pw_reader *r, double base, int head, int most)
 {
-    pw_read_llama_block(r);
+    pw_read_llama_block(r, head);
     pw_read_act(r, "hidden_act", "silu");
     pw_read_set(r, "tied", pw_read_bool(r, "tie_word_embeddings", false) ? "on" : "off");
-    r->at.most = pw_read_int(r, "max_position_embeddings", 2048);
+    r->at.most = pw_read_int(r, "max_position_embeddings", most);
     pw_read_rope(r, base, 1);
 }
 
@@ -44,13 +44,13 @@ static void all_slide(struct pw_reader *r)
 
 static void read_llama(struct pw_reader *r)
 {
-    read_common(r, 10000);
+    read_common(r, 10000, 0, 2048);
     read_biases(r);
 }
 
 static void read_mistral(struct pw_reader *r)
 {
-    read_common(r, 10000);
+    read_common(r, 10000, 0, 131072);
     all_slide(r);
     pw_read_sliding(r, 4096);
 }
@@ -68,14 +68,14 @@ static void read_window(struct pw_reader *r)
 
 static void read_qwen2(struct pw_reader *r)
 {
-    read_common(r, 10000);
+    read_common(r, 10000, 0, 32768);
     pw_read_set(r, "bias", "qkv");
     read_window(r);
 }
 
 static void read_qwen3(struct pw_reader *r)
 {
-    read_common(r, 10000);
+    read_common(r, 10000, 128, 32768);
     pw_read_set(r, "qk_norm", "head");
     read_biases(r);
     read_window(r);
@@ -85,7 +85,7 @@ static void read_smollm3(struct pw_reader *r)
 {
     const cJSON *list = pw_read_part(r, "no_rope_layers"), *item;
     int every = pw_read_int(r, "no_rope_layer_interval", 4), l = 0;
-    read_common(r, 2000000);
+    read_common(r, 2000000, 0, 32768);
     read_biases(r);
     pw_read_set(r, "tied", pw_read_bool(r, "tie_word_embeddings", true) ? "on" : "off");
     pw_read_need(r, every > 0, "no_rope_layer_interval", "must be above 0");

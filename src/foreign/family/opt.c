@@ -7,7 +7,7 @@
 static void read(struct pw_reader *r)
 {
     pw_read_set(r, "layers", "%d", pw_read_int(r, "num_hidden_layers", INT_MIN));
-    pw_read_heads(r);
+    pw_read_heads(r, 0);
     pw_read_set(r, "ffn", "%d", pw_read_int(r, "ffn_dim", INT_MIN));
     pw_read_set(r, "norm", "layernorm");
     pw_read_act(r, "activation_function", "relu");
