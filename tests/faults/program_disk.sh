@@ -183,10 +183,10 @@ rm -r "$disk/filler" "$disk/e.pewter"
 # ---- a disk that becomes read-only
 
 what="read-only disk"
-"$pewter" --threads 1 --session "$disk/s.pewter" -c "train 5000" >/dev/null 2>&1 &
+"$pewter" --threads 1 --session "$disk/s.pewter" -c "train 1000000" >/dev/null 2>&1 &
 pid=$!
 disown
-sleep 0.3
+until "$pewter" replay "$disk/s.pewter" --json 2>/dev/null | grep -q '"step"'; do sleep 0.05; done
 kill -9 "$pid"
 while kill -0 "$pid" 2>/dev/null; do sleep 0.01; done
 pid=
