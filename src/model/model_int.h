@@ -417,15 +417,18 @@ bool pw_seen_samples_gradient(const struct pw_model *m, int ahead);
  * core] if the step was sampled, otherwise NULL. */
 void pw_seen_step(struct pw_model *m, const int *rows, int n_seqs, const float *grad);
 
-/* ---- forward.c */
-/* Rebuilds packed weights and gathered tables if they are stale, with a dense bias for so many positions. */
-void pw_model_refresh(struct pw_model *m, int positions);
-/* Return the norm's epsilon, and the attention, its heads and the activation in the backend's terms. */
-float pw_norm_eps(const struct pw_config *cfg);
+/* ---- attn.c */
+/* Return the attention of a layer, and its heads, in the backend's terms. */
 struct pw_attn pw_model_attn(const struct pw_model *m, int layer);
 struct pw_heads pw_model_heads(const struct pw_model *m, int layer);
 /* Returns the number of floats that attention saves for the backward pass of sequences with these starts. */
 size_t pw_model_save_floats(const struct pw_model *m, const int *start, int n_seqs);
+
+/* ---- forward.c */
+/* Rebuilds packed weights and gathered tables if they are stale, with a dense bias for so many positions. */
+void pw_model_refresh(struct pw_model *m, int positions);
+/* Return the norm's epsilon, and the activation in the backend's terms. */
+float pw_norm_eps(const struct pw_config *cfg);
 enum pw_act pw_model_act(const struct pw_model *m);
 /* Sets *d for dropout at one site of a chunk of the training step and returns d; NULL at rate 0. row0 is the
  * chunk's first row in the batch. */
