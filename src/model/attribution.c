@@ -2,142 +2,26 @@
  * its parts is only the rounding of the forward pass. */
 #include "model/attribution.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "model/model_int.h"
+#include "model/direct.h"
 
-/* Matrices that are read one after the other. Those that are not among the parameters, because a model has
- * them in packs alone (packed.c) or with adapters (adapter.c), are copied when they are needed. A copy stays
- * until the next one of its kind. */
-enum { LENT_O, LENT_DOWN, LENT_EMBED, LENT_HEAD, LENT_KINDS };
-
-struct weights {
-    struct pw_model *m;
-    const float *p; /* the parameters on the host; of a packed model only the vectors, without adapters */
-    struct {
-        float *copy;
-        size_t at, n;
-    } lent[LENT_KINDS];
+/* One row of a sequence, with the inspection that has its tensors. */
+struct place {
+    struct pw_direct *w;
+    const struct pw_inspection *in;
+    const float *added; /* [C] what the encoding adds to the embedding, or NULL */
+    int token, T, t;
+    /* norm_at=after: [2L] the norms of the sums in order, with the statistics of this row; NULL: none */
+    struct pw_frozen *sums;
 };
 
-static enum pw_code weights_open(struct weights *w, struct pw_model *m, struct pw_err *err)
+/* Returns the index of the row in layer l of tensors of T rows a layer. */
+static size_t row_of(const struct place *at, int l)
 {
-    *w = (struct weights){.m = m, .p = m->ops->host ? m->p : m->host};
-    if (m->ops->host)
-        return PW_OK;
-    pw_model_get(m, m->host, NULL, NULL);
-    return m->ops->sync(m->be, err);
-}
-
-static void weights_close(struct weights *w)
-{
-    for (int i = 0; i < LENT_KINDS; i++)
-        free(w->lent[i].copy);
-}
-
-/* Returns n parameters from offset on, valid until the next call for this kind. */
-static const float *lend(struct weights *w, int kind, size_t offset, size_t n)
-{
-    bool adapted = w->m->cfg.adapter > 0 && (kind == LENT_O || kind == LENT_DOWN);
-
-    if (!w->m->packed && !adapted)
-        return w->p + offset;
-    if (w->lent[kind].copy != NULL && w->lent[kind].at == offset && w->lent[kind].n == n)
-        return w->lent[kind].copy;
-    free(w->lent[kind].copy);
-    w->lent[kind].copy = pw_alloc(n, sizeof(float));
-    w->lent[kind].at = offset;
-    w->lent[kind].n = n;
-    if (adapted)
-        pw_model_read_acting(w->m, w->lent[kind].copy, offset, n);
-    else
-        pw_packed_read(w->m, w->lent[kind].copy, offset, n);
-    return w->lent[kind].copy;
-}
-
-static const float *embed_row(struct weights *w, int token)
-{
-    size_t C = (size_t)w->m->cfg.width;
-
-    return lend(w, LENT_EMBED, w->m->lay.embed + (size_t)token * C, C);
-}
-
-/* Returns row v of the head; it is copied with its neighbours, which follow as a rule. */
-static const float *head_row(struct weights *w, int v)
-{
-    enum { ROWS = 32 };
-    size_t C = (size_t)w->m->cfg.width;
-    int first = v / ROWS * ROWS, left = w->m->cfg.vocab - first;
-
-    return lend(w, LENT_HEAD, w->m->lay.head + (size_t)first * C, (size_t)(left < ROWS ? left : ROWS) * C) +
-           (size_t)(v - first) * C;
-}
-
-/* Returns the index of row t of layer l within tensors of T rows a layer. */
-static size_t row_of(const struct pw_inspection *in, int l, int T, int t)
-{
-    return in->one_row ? (size_t)l : (size_t)l * T + t;
-}
-
-/* Freezes the statistics of a norm with gains at `at` for row x: it becomes gain * (x - mean of x). gain also
- * contains 1/sigma (or 1/rms) and scale. */
-static void freeze(const struct pw_model *m, const float *p, size_t at, const double *x, double scale,
-                   double *gain, bool *center)
-{
-    const struct pw_config *cfg = &m->cfg;
-    int C = cfg->width;
-    double mean = 0, square = 0;
-
-    *center = cfg->norm == PW_NORM_LAYER;
-    for (int i = 0; *center && i < C; i++)
-        mean += x[i] / C;
-    for (int i = 0; i < C; i++)
-        square += (x[i] - mean) * (x[i] - mean) / C;
-    if (cfg->norm != PW_NORM_NONE)
-        scale /= sqrt(square + pw_norm_eps(cfg));
-    for (int i = 0; i < C; i++)
-        gain[i] = scale * (at == PW_ABSENT ? 1 : (double)p[at + i]);
-}
-
-/* Freezes the norm before the head, with logit_scale, at row x of the stream. */
-static void freeze_last(const struct pw_model *m, const float *p, const float *x, double *gain, bool *center)
-{
-    int C = m->cfg.width;
-    double *row = pw_alloc((size_t)C, sizeof *row);
-
-    for (int i = 0; i < C; i++)
-        row[i] = (double)x[i];
-    freeze(m, p, m->lay.norm, row, (double)m->cfg.logit_scale, gain, center);
-    free(row);
-}
-
-static void through(double *x, const double *gain, bool center, int C)
-{
-    double mean = 0;
-
-    for (int i = 0; center && i < C; i++)
-        mean += x[i] / C;
-    for (int i = 0; i < C; i++)
-        x[i] = gain[i] * (x[i] - mean);
-}
-
-/* y [C] = w x; w [C,stride], of which the first n columns count. */
-static void project(double *y, const float *w, const float *x, int C, int n, int stride)
-{
-    for (int c = 0; c < C; c++) {
-        y[c] = 0;
-        for (int i = 0; i < n; i++)
-            y[c] += (double)w[(size_t)c * stride + i] * (double)x[i];
-    }
-}
-
-static void add_bias(double *y, const float *p, size_t at, double factor, int C)
-{
-    for (int i = 0; at != PW_ABSENT && i < C; i++)
-        y[i] += factor * (double)p[at + i];
+    return at->in->one_row ? (size_t)l : (size_t)l * (size_t)at->T + (size_t)at->t;
 }
 
 /* Writes part n of the list, which can be NULL; returns n + 1. */
@@ -164,151 +48,203 @@ int pw_model_parts(const struct pw_model *m, struct pw_part *parts)
     return biased ? add_part(parts, n, PW_PART_BIAS, 0, 0) : n;
 }
 
-/* Return the matrices that write to the stream: of attention [C,HD], of the MLP [C,F]. */
-static const float *o_of(struct weights *w, int l)
-{
-    const struct pw_config *cfg = &w->m->cfg;
+/* ---- what a branch writes */
 
-    return lend(w, LENT_O, w->m->lay.layer[l].o,
-                (size_t)cfg->width * (size_t)cfg->heads * (size_t)cfg->head_width);
+/* A branch, attention or MLP: offsets of the matrix [C,n] that writes to the stream, of its bias, and of the
+ * norm after it; and its input [n] in this row. */
+struct branch {
+    const float *in;
+    int n, kind; /* kind: of pw_direct_read */
+    size_t matrix, bias, post, post_bias;
+};
+
+static struct branch branch_of(const struct place *at, int l, bool mlp)
+{
+    const struct pw_config *cfg = &at->w->m->cfg;
+    const struct pw_layer_at *y = &at->w->m->lay.layer[l];
+    int n = mlp ? cfg->ffn : cfg->heads * cfg->head_width;
+
+    return (struct branch){.in = (mlp ? at->in->mlp : at->in->z) + row_of(at, l) * (size_t)n,
+                           .n = n,
+                           .kind = mlp ? PW_DIRECT_DOWN : PW_DIRECT_O,
+                           .matrix = mlp ? y->down : y->o,
+                           .bias = mlp ? y->down_bias : y->o_bias,
+                           .post = mlp ? y->post2 : y->post1,
+                           .post_bias = mlp ? y->post2_bias : y->post1_bias};
 }
 
-static const float *down_of(struct weights *w, int l)
+/* y [C] = what n of the branch's inputs write, from number `first` on. */
+static void project_part(const struct place *at, double *y, const struct branch *b, int first, int n)
 {
-    const struct pw_config *cfg = &w->m->cfg;
+    int C = at->w->m->cfg.width;
+    const float *matrix = pw_direct_read(at->w, b->kind, b->matrix, (size_t)C * (size_t)b->n);
 
-    return lend(w, LENT_DOWN, w->m->lay.layer[l].down, (size_t)cfg->width * (size_t)cfg->ffn);
+    for (int c = 0; c < C; c++) {
+        y[c] = 0;
+        for (int i = first; i < first + n; i++)
+            y[c] += (double)matrix[(size_t)c * (size_t)b->n + (size_t)i] * (double)b->in[i];
+    }
 }
 
-/* Passes what a branch adds, x [C], through the norm of its output, frozen at the branch's whole output: w x
- * + bias, w [C,n], of row `in` [n]. with_bias: x also gets the norm's bias. */
-static void through_post(const struct pw_model *m, const float *p, double *x, const float *w, size_t bias,
-                         const float *in, int n, size_t post, size_t post_bias, bool with_bias)
+/* y [C] = the branch's whole output before a norm. */
+static void project_whole(const struct place *at, double *y, const struct branch *b)
 {
-    int C = m->cfg.width;
-    bool center;
-
-    double *whole = pw_alloc(2 * (size_t)C, sizeof *whole), *gain = whole + C;
-    project(whole, w, in, C, n, n);
-    add_bias(whole, p, bias, 1, C);
-    freeze(m, p, post, whole, 1, gain, &center);
-    through(x, gain, center, C);
-    if (with_bias)
-        add_bias(x, p, post_bias, 1, C);
-    free(whole);
+    project_part(at, y, b, 0, b->n);
+    pw_direct_add(at->w, y, b->bias, 1);
 }
 
-/* Passes the part x [C] of the embedding through its norm, frozen at the whole row: E[token] + added [C]. */
-static void through_embed(struct weights *w, double *x, const float *added, int token)
+/* With post_norm, passes what is a part of the branch's output, x [C], through its norm, frozen at the whole
+ * output. */
+static void through_post(const struct place *at, double *x, const struct branch *b)
 {
-    const struct pw_model *m = w->m;
-    const float *row = embed_row(w, token);
-    int C = m->cfg.width;
-    bool center;
+    const struct pw_config *cfg = &at->w->m->cfg;
+    size_t C = (size_t)cfg->width;
 
-    if (!m->cfg.embed_norm)
+    if (!cfg->post_norm)
         return;
-    double *whole = pw_alloc(2 * (size_t)C, sizeof *whole), *gain = whole + C;
-    for (int i = 0; i < C; i++)
-        whole[i] = (double)m->cfg.embed_scale * (double)row[i] + (added != NULL ? (double)added[i] : 0);
-    freeze(m, w->p, m->lay.embed_norm, whole, 1, gain, &center);
-    through(x, gain, center, C);
+    double *whole = pw_alloc(2 * C, sizeof *whole);
+    struct pw_frozen norm = {.gain = whole + C};
+    project_whole(at, whole, b);
+    pw_freeze(at->w, &norm, cfg->norm, b->post, whole, 1);
+    pw_frozen_apply(&norm, x, cfg->width);
     free(whole);
 }
 
-/* Adds to x [C] what the biases of all layers write to row t of the stream. */
-static void add_biases(struct weights *w, double *x, const struct pw_inspection *in, int T, int t)
-{
-    const struct pw_model *m = w->m;
-    const float *p = w->p;
-    const struct pw_config *cfg = &m->cfg;
-    int C = cfg->width, HD = cfg->heads * cfg->head_width, F = cfg->ffn;
-    double *part = pw_alloc((size_t)C, sizeof *part);
+/* ---- norm_at=after: each part of the stream passes all norms behind it */
 
-    add_bias(x, p, m->lay.embed_norm_bias, 1, C);
-    for (int l = 0; l < cfg->layers; l++) {
-        const struct pw_layer_at *at = &m->lay.layer[l];
-        size_t r = row_of(in, l, T, t);
-        for (int mlp = 0; mlp < 2; mlp++) {
-            memset(part, 0, (size_t)C * sizeof *part);
-            add_bias(part, p, mlp ? at->down_bias : at->o_bias, 1, C);
-            if (cfg->post_norm && mlp)
-                through_post(m, p, part, down_of(w, l), at->down_bias, in->mlp + r * F, F, at->post2,
-                             at->post2_bias, true);
-            else if (cfg->post_norm)
-                through_post(m, p, part, o_of(w, l), at->o_bias, in->z + r * HD, HD, at->post1,
-                             at->post1_bias, true);
-            for (int i = 0; i < C; i++)
-                x[i] += part[i];
-        }
+/* Returns the norms of the sums; the caller frees them, which is one block. */
+static struct pw_frozen *freeze_sums(const struct place *at)
+{
+    const struct pw_config *cfg = &at->w->m->cfg;
+    size_t C = (size_t)cfg->width, n = 2 * (size_t)cfg->layers;
+    struct pw_frozen *sums = pw_alloc(n * sizeof *sums + n * C * sizeof(double), 1);
+    double *sum = pw_alloc(2 * C, sizeof *sum), *y = sum + C;
+
+    for (size_t k = 0; k < n; k++) {
+        const float *x = at->in->resid + row_of(at, (int)(k / 2)) * C;
+        struct branch b = branch_of(at, (int)(k / 2), k % 2 == 1);
+        sums[k].gain = (double *)(sums + n) + k * C;
+        for (size_t i = 0; k % 2 == 0 && i < C; i++)
+            sum[i] = (double)x[i];
+        project_whole(at, y, &b);
+        for (size_t i = 0; i < C; i++)
+            sum[i] += y[i];
+        pw_freeze(at->w, &sums[k], cfg->norm, b.post, sum, 1);
+        pw_frozen_apply(&sums[k], sum, cfg->width);
+        pw_direct_add(at->w, sum, b.post_bias, 1);
+    }
+    free(sum);
+    return sums;
+}
+
+/* Passes x [C], a part of sum `first`, through the norms from there on. */
+static void through_sums(const struct place *at, double *x, int first)
+{
+    const struct pw_config *cfg = &at->w->m->cfg;
+
+    for (int k = first; at->sums != NULL && k < 2 * cfg->layers; k++)
+        pw_frozen_apply(&at->sums[k], x, cfg->width);
+}
+
+/* ---- the parts */
+
+static const float *embed_row(struct pw_direct *w, int token)
+{
+    size_t C = (size_t)w->m->cfg.width;
+
+    return pw_direct_read(w, PW_DIRECT_EMBED, w->m->lay.embed + (size_t)token * C, C);
+}
+
+/* x [C] = the token's part of the embedding. */
+static void write_token(const struct place *at, double *x)
+{
+    const struct pw_config *cfg = &at->w->m->cfg;
+    const float *row = embed_row(at->w, at->token);
+
+    for (int i = 0; i < cfg->width; i++)
+        x[i] = (double)cfg->embed_scale * (double)row[i];
+}
+
+/* Passes the part x [C] of the embedding through its norm, frozen at the whole row. */
+static void through_embed(const struct place *at, double *x)
+{
+    const struct pw_config *cfg = &at->w->m->cfg;
+    size_t C = (size_t)cfg->width;
+
+    if (!cfg->embed_norm)
+        return;
+    double *whole = pw_alloc(2 * C, sizeof *whole);
+    struct pw_frozen norm = {.gain = whole + C};
+    write_token(at, whole);
+    for (size_t i = 0; at->added != NULL && i < C; i++)
+        whole[i] += (double)at->added[i];
+    pw_freeze(at->w, &norm, cfg->norm, at->w->m->lay.embed_norm, whole, 1);
+    pw_frozen_apply(&norm, x, cfg->width);
+    free(whole);
+}
+
+/* x [C] = what the biases of all layers write, those of norms included. */
+static void write_biases(const struct place *at, double *x)
+{
+    const struct pw_config *cfg = &at->w->m->cfg;
+    size_t C = (size_t)cfg->width;
+    double *part = pw_alloc(C, sizeof *part);
+
+    pw_direct_add(at->w, x, at->w->m->lay.embed_norm_bias, 1);
+    for (int k = 0; k < 2 * cfg->layers; k++) {
+        struct branch b = branch_of(at, k / 2, k % 2 == 1);
+        memset(part, 0, C * sizeof *part);
+        pw_direct_add(at->w, part, b.bias, 1);
+        through_post(at, part, &b);
+        for (size_t i = 0; i < C; i++)
+            x[i] += part[i];
+        if (at->sums != NULL)
+            pw_frozen_apply(&at->sums[k], x, cfg->width);
+        pw_direct_add(at->w, x, b.post_bias, 1);
     }
     free(part);
 }
 
-/* Computes x [C], what a part writes to row t of the stream. added [T,C], or NULL. */
-static void write_part(struct weights *w, const float *added, const struct pw_part *part, double *x,
-                       const struct pw_inspection *in, int token, int T, int t)
+/* Computes x [C], what a part adds to the stream after the last block. */
+static void write_part(const struct place *at, const struct pw_part *part, double *x)
 {
-    const struct pw_model *m = w->m;
-    const float *p = w->p, *matrix;
-    const struct pw_config *cfg = &m->cfg;
-    int C = cfg->width, D = cfg->head_width, HD = cfg->heads * D, F = cfg->ffn;
-    const struct pw_layer_at *at = &m->lay.layer[part->layer];
-    size_t r = row_of(in, part->layer, T, t);
-
-    const float *here = added != NULL ? added + (size_t)t * C : NULL;
+    const struct pw_config *cfg = &at->w->m->cfg;
+    int C = cfg->width, D = cfg->head_width;
+    struct branch b = {0};
 
     memset(x, 0, (size_t)C * sizeof *x);
     switch (part->kind) {
     case PW_PART_EMBED:
-        add_bias(x, embed_row(w, token), 0, (double)cfg->embed_scale, C);
-        through_embed(w, x, here, token);
+        write_token(at, x);
+        through_embed(at, x);
+        through_sums(at, x, 0);
         break;
     case PW_PART_POSITION:
         for (int i = 0; i < C; i++)
-            x[i] = (double)here[i];
-        through_embed(w, x, here, token);
+            x[i] = (double)at->added[i];
+        through_embed(at, x);
+        through_sums(at, x, 0);
         break;
     case PW_PART_HEAD:
-        matrix = o_of(w, part->layer);
-        project(x, matrix + (size_t)part->head * D, in->z + r * HD + (size_t)part->head * D, C, D, HD);
-        if (cfg->post_norm)
-            through_post(m, p, x, matrix, at->o_bias, in->z + r * HD, HD, at->post1, at->post1_bias, false);
+        b = branch_of(at, part->layer, false);
+        project_part(at, x, &b, part->head * D, D);
+        through_post(at, x, &b);
+        through_sums(at, x, 2 * part->layer);
         break;
     case PW_PART_MLP:
-        matrix = down_of(w, part->layer);
-        project(x, matrix, in->mlp + r * F, C, F, F);
-        if (cfg->post_norm)
-            through_post(m, p, x, matrix, at->down_bias, in->mlp + r * F, F, at->post2, at->post2_bias,
-                         false);
+        b = branch_of(at, part->layer, true);
+        project_part(at, x, &b, 0, b.n);
+        through_post(at, x, &b);
+        through_sums(at, x, 2 * part->layer + 1);
         break;
-    default: add_biases(w, x, in, T, t);
+    default: write_biases(at, x);
     }
 }
 
-/* The logit of token v before the cap, from the normed row x [C]. */
-static double logit(struct weights *w, const double *x, int v)
-{
-    const struct pw_model *m = w->m;
-    const float *row = head_row(w, v);
-    double sum = m->cfg.head_bias ? (double)w->p[m->lay.head_bias + v] : 0;
-
-    for (int i = 0; i < m->cfg.width; i++)
-        sum += (double)row[i] * x[i];
-    return sum;
-}
-
-/* The cap of a logit; and as a factor, frozen at this logit. */
-static double capped(const struct pw_model *m, double x)
-{
-    double cap = m->cfg.logit_cap;
-
-    return cap > 0 ? cap * tanh(x / cap) : x;
-}
-
+/* The factor that the cap is at this logit. */
 static double cap_factor(const struct pw_model *m, double x)
 {
-    return x != 0 ? capped(m, x) / x : 1;
+    return x != 0 ? pw_direct_capped(m, x) / x : 1;
 }
 
 enum pw_code pw_model_attribute(struct pw_model *m, const struct pw_inspection *in, const int *tokens, int T,
@@ -316,51 +252,54 @@ enum pw_code pw_model_attribute(struct pw_model *m, const struct pw_inspection *
 {
     const struct pw_config *cfg = &m->cfg;
     int C = cfg->width, V = cfg->vocab, n_parts = pw_model_parts(m, NULL);
-    struct weights w = {0};
-    bool center;
+    struct pw_direct w = {0};
     double average_bias = 0; /* of the head, as average [C] is of its weights: means over the vocabulary */
     float *added = NULL;
     enum pw_code code = m->pe.pe->uses & PW_PE_ADDED ? pw_model_added(m, tokens, T, &added, err) : PW_OK;
 
     if (code == PW_OK)
-        code = weights_open(&w, m, err);
+        code = pw_direct_open(&w, m, err);
     if (code) {
         free(added);
         return code;
     }
-    const float *p = w.p;
+    struct place at = {.w = &w,
+                       .in = in,
+                       .added = added != NULL ? added + (size_t)t * C : NULL,
+                       .token = tokens[t],
+                       .T = T,
+                       .t = t};
+    at.sums = cfg->norm_at == PW_NORM_AT_AFTER ? freeze_sums(&at) : NULL;
     float *rows = pw_alloc((size_t)n * C + 1, sizeof *rows); /* of the head, for ids */
-    double *mem = pw_alloc(3 * (size_t)C + (size_t)V, sizeof *mem), *gain = mem, *x = mem + C,
-           *average = mem + 2 * C, *factor = mem + 3 * C; /* of the cap [V] */
+    double *mem = pw_alloc(3 * (size_t)C + (size_t)V, sizeof *mem), *x = mem + C, *average = mem + 2 * C,
+           *factor = mem + 3 * C; /* of the cap [V] */
+    struct pw_frozen head = {.gain = mem};
     struct pw_part *parts = pw_alloc((size_t)n_parts, sizeof *parts);
     for (int j = 0; j < n; j++)
-        memcpy(rows + (size_t)j * C, head_row(&w, ids[j]), (size_t)C * sizeof *rows);
+        memcpy(rows + (size_t)j * C, pw_direct_head_row(&w, ids[j]), (size_t)C * sizeof *rows);
     pw_model_parts(m, parts);
-    const float *last = in->resid + row_of(in, cfg->layers, T, t) * C;
-    freeze_last(m, p, last, gain, &center);
-    for (int i = 0; i < C; i++)
-        x[i] = (double)last[i];
-    through(x, gain, center, C);
-    add_bias(x, p, m->lay.norm_bias, (double)cfg->logit_scale, C);
+    const float *last = in->resid + row_of(&at, cfg->layers) * C;
+    pw_direct_freeze_last(&w, &head, last);
+    pw_direct_head_input(&w, &head, x, last);
     for (int v = 0; v < V; v++) {
-        factor[v] = cfg->logit_cap > 0 ? cap_factor(m, logit(&w, x, v)) : 1;
-        const float *row = head_row(&w, v);
-        average_bias += cfg->head_bias ? factor[v] * (double)p[m->lay.head_bias + v] / V : 0;
+        factor[v] = cfg->logit_cap > 0 ? cap_factor(m, pw_direct_logit(&w, x, v)) : 1;
+        const float *row = pw_direct_head_row(&w, v);
+        average_bias += cfg->head_bias ? factor[v] * (double)w.p[m->lay.head_bias + v] / V : 0;
         for (int i = 0; i < C; i++)
             average[i] += factor[v] * (double)row[i] / V;
     }
     for (int k = 0; k < n_parts; k++) {
-        write_part(&w, added, &parts[k], x, in, tokens[t], T, t);
-        through(x, gain, center, C);
+        write_part(&at, &parts[k], x);
+        pw_frozen_apply(&head, x, C);
         if (parts[k].kind == PW_PART_BIAS)
-            add_bias(x, p, m->lay.norm_bias, (double)cfg->logit_scale, C);
+            pw_direct_add(&w, x, m->lay.norm_bias, (double)cfg->logit_scale);
         bool biases = parts[k].kind == PW_PART_BIAS && cfg->head_bias;
         mean[k] = biases ? average_bias : 0;
         for (int i = 0; i < C; i++)
             mean[k] += average[i] * x[i];
         for (int j = 0; j < n; j++) {
             double *sum = &part[(size_t)k * n + j];
-            *sum = biases ? (double)p[m->lay.head_bias + ids[j]] : 0;
+            *sum = biases ? (double)w.p[m->lay.head_bias + ids[j]] : 0;
             for (int i = 0; i < C; i++)
                 *sum += (double)rows[(size_t)j * C + i] * x[i];
             *sum *= factor[ids[j]];
@@ -370,84 +309,7 @@ enum pw_code pw_model_attribute(struct pw_model *m, const struct pw_inspection *
     free(parts);
     free(added);
     free(rows);
-    weights_close(&w);
+    free(at.sums);
+    pw_direct_close(&w);
     return m->ops->sync(m->be, err); /* of matrices that were copied from a device */
-}
-
-enum { LENS_TOKENS = 512, ABREAST = 8 }; /* tokens of an item; sums that a processor computes at once */
-
-/* The logit lens of a row. Workers take parts of the vocabulary. */
-struct lens {
-    struct pw_model *m;
-    const float *p;
-    const double *x; /* [L+1,C] normed rows */
-    double *out;     /* [L+1,V] */
-};
-
-/* The logits of tokens v .. v+7 without the cap, each the same sum as `logit`. rows [8,C]: those of the head.
- */
-static void logits_abreast(const struct weights *w, const float *rows, const double *x, int v, double *out)
-{
-    const struct pw_model *m = w->m;
-    size_t C = (size_t)m->cfg.width;
-    double sum[ABREAST];
-
-    for (int k = 0; k < ABREAST; k++)
-        sum[k] = m->cfg.head_bias ? (double)w->p[m->lay.head_bias + (size_t)(v + k)] : 0;
-    for (size_t i = 0; i < C; i++)
-        for (size_t k = 0; k < ABREAST; k++)
-            sum[k] += (double)rows[k * C + i] * x[i];
-    memcpy(out, sum, sizeof sum);
-}
-
-static void lens_part(struct pw_ctx *c, int item, int worker, void *arg)
-{
-    const struct lens *lens = arg;
-    const struct pw_config *cfg = &lens->m->cfg;
-    int V = cfg->vocab, from = item * LENS_TOKENS, end = from + LENS_TOKENS < V ? from + LENS_TOKENS : V;
-    struct weights w = {.m = lens->m, .p = lens->p};
-
-    (void)c;
-    (void)worker;
-    for (int v = from; v < end; v += ABREAST) { /* outside, so that each row of the head is fetched once */
-        int n = end - v < ABREAST ? end - v : ABREAST;
-        const float *rows = head_row(&w, v);
-        for (int l = 0; l <= cfg->layers; l++) {
-            const double *x = lens->x + (size_t)l * cfg->width;
-            double *out = lens->out + (size_t)l * V + v;
-            if (n == ABREAST)
-                logits_abreast(&w, rows, x, v, out);
-            for (int k = 0; k < n; k++)
-                out[k] = capped(lens->m, n == ABREAST ? out[k] : logit(&w, x, v + k));
-        }
-    }
-    weights_close(&w);
-}
-
-enum pw_code pw_model_lens(struct pw_model *m, const struct pw_inspection *in, int T, int t, double *out,
-                           struct pw_err *err)
-{
-    const struct pw_config *cfg = &m->cfg;
-    int C = cfg->width, L = cfg->layers;
-    struct weights w;
-    bool center;
-    enum pw_code code = weights_open(&w, m, err);
-
-    if (code)
-        return code;
-    double *gain = pw_alloc((size_t)(L + 2) * (size_t)C, sizeof *gain), *rows = gain + C;
-    for (int l = 0; l <= L; l++) {
-        const float *stream = in->resid + row_of(in, l, T, t) * C;
-        double *x = rows + (size_t)l * C;
-        freeze_last(m, w.p, stream, gain, &center);
-        for (int i = 0; i < C; i++)
-            x[i] = (double)stream[i];
-        through(x, gain, center, C);
-        add_bias(x, w.p, m->lay.norm_bias, (double)cfg->logit_scale, C);
-    }
-    struct lens lens = {m, w.p, rows, out};
-    m->ops->for_chunks(m->be, (cfg->vocab + LENS_TOKENS - 1) / LENS_TOKENS, lens_part, &lens);
-    free(gain);
-    weights_close(&w);
-    return PW_OK;
 }

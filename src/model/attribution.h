@@ -4,7 +4,8 @@
  * of W_o, output of every MLP, biases. Only the final norm between stream and logits is not linear. With its
  * statistics frozen at their values in this row, a logit is a sum over the same parts. The effect of a part
  * through later layers is not included. Norms of the embedding and of outputs are frozen in the same way, and
- * a cap is frozen as a factor on each logit.
+ * a cap is frozen as a factor on each logit. With norm_at=after the stream is normed after each branch. A
+ * part then passes every norm behind it, each frozen at its sum.
  *
  * pw_model_attribute and pw_model_lens combine the result of pw_model_inspect with the model's current
  * weights, so the model must not change in between. Thread: the owner of the model. Results are in double
@@ -37,8 +38,8 @@ int pw_model_parts(const struct pw_model *m, struct pw_part *parts);
 enum pw_code pw_model_attribute(struct pw_model *m, const struct pw_inspection *in, const int *tokens, int T,
                                 int t, const int *ids, int n, double *part, double *mean, struct pw_err *err);
 
-/* Logit lens: applies final norm and head to row t of in->resid [L+1,T,C] after each layer. out [L+1,V]; the
- * last row is the model's logits, up to rounding. */
+/* Logit lens: applies the final norm, if there is one, and the head to row t of in->resid [L+1,T,C] after
+ * each layer. out [L+1,V]; the last row is the model's logits, up to rounding. */
 enum pw_code pw_model_lens(struct pw_model *m, const struct pw_inspection *in, int T, int t, double *out,
                            struct pw_err *err);
 

@@ -109,29 +109,36 @@ void pw_slot_end(struct pw_model *m, struct pw_ctx *c, const struct pw_slot *slo
     }
 }
 
-/* Returns the gradient of a branch whose output went through dropout and was added to the stream: the
- * stream's gradient, or a copy with dropout in w->d_norm. */
-static const float *branch(struct pw_model *m, struct pw_ctx *c, struct pw_work *w,
-                           const struct pw_dropout *d, int R)
-{
-    if (d == NULL)
-        return w->d;
-    m->ops->dropout(c, w->d_norm, w->d, d, NULL, R, m->cfg.width);
-    return w->d_norm;
-}
+/* The norm after a branch: its input [R,C], NULL without such a norm, statistics, offsets of gain and bias.
+ */
+struct post {
+    const float *x, *stat;
+    size_t gain, bias;
+};
 
-/* Returns the gradient of a branch's output before its norm (post_norm), from d after it; d without. */
-static const float *before_norm(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const float *d,
-                                const float *x, const float *stat, size_t gain, size_t bias,
-                                const struct pw_slot *to, int R)
+/* Sets dx [R,C], the gradient of the norm's input, from that of its output. */
+static void before_norm(struct pw_model *m, struct pw_ctx *c, float *dx, const float *dy, struct post post,
+                        const struct pw_slot *to, int R)
 {
     int C = m->cfg.width;
 
-    if (x == NULL)
+    m->ops->zero(c, dx, (size_t)R * C);
+    m->ops->norm_bwd(c, dx, pw_at(to->grad, post.gain), pw_at(to->grad, post.bias), dy, post.x, post.stat,
+                     pw_at(m->p, post.gain), (enum pw_norm)m->cfg.norm, 1, R, C);
+}
+
+/* Returns the gradient of a branch's product from d [R,C], that of its sum with the stream: d itself, with
+ * dropout in w->d_norm, or before the norm of the branch's output in w->d_post. */
+static const float *branch(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const float *d,
+                           const struct pw_dropout *drop, struct post post, const struct pw_slot *to, int R)
+{
+    if (drop != NULL) {
+        m->ops->dropout(c, w->d_norm, d, drop, NULL, R, m->cfg.width);
+        d = w->d_norm;
+    }
+    if (post.x == NULL || m->cfg.norm_at == PW_NORM_AT_AFTER)
         return d;
-    m->ops->zero(c, w->d_post, (size_t)R * C);
-    m->ops->norm_bwd(c, w->d_post, pw_at(to->grad, gain), pw_at(to->grad, bias), d, x, stat,
-                     pw_at(m->p, gain), (enum pw_norm)m->cfg.norm, 1, R, C);
+    before_norm(m, c, w->d_post, d, post, to, R);
     return w->d_post;
 }
 
@@ -218,7 +225,8 @@ static const float *d_project(struct pw_model *m, struct pw_ctx *c, struct pw_wo
 }
 
 /* On entry w->d [R,C] is the gradient of the block's output, on return that of its input x. In a parallel
- * block both branches start from w->d as it was on entry, so what norm2 adds to it waits in w->d_n2. */
+ * block both branches start from w->d as it was on entry, so what norm2 adds to it waits in w->d_n2. With
+ * norm_at=after the gradient of the stream between the two norms is in w->d_post. */
 static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l, const struct pw_chunk *k,
                   const struct pw_slot *to)
 {
@@ -232,28 +240,35 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l
     int C = cfg->width, R = k->n_rows;
     struct pw_seqs seqs = pw_chunk_seqs(plan, k);
     struct pw_attn attn = pw_model_attn(m, l);
-    enum pw_norm kind = (enum pw_norm)cfg->norm, kind1 = cfg->norm_at == 0 ? kind : PW_NORM_NONE;
+    enum pw_norm kind1 = (enum pw_norm)pw_config_norm_attn(cfg),
+                 kind2 = (enum pw_norm)pw_config_norm_mlp(cfg);
+    struct post post1 = {a->post1, a->post1_stat, at->post1, at->post1_bias};
+    struct post post2 = {a->post2, a->post2_stat, at->post2, at->post2_bias};
+    bool after = cfg->norm_at == PW_NORM_AT_AFTER;
     float *slot = to->grad, *d_bias = table_sums(m, to, PW_TABLE_BIAS, l);
     const float *keys = attn.keys != NULL ? attn.keys : attn.scan.rows;
     float *d_keys = keys != NULL ? slot + (keys - m->p) : NULL;
     bool parallel = cfg->parallel != PW_PARALLEL_OFF, shared = cfg->parallel == PW_PARALLEL_SHARED;
-    float *d_n2 = parallel ? w->d_n2 : w->d_norm;
+    float *d_n2 = parallel ? w->d_n2 : w->d_norm, *d_mid = after ? w->d_post : w->d;
     struct pw_mix mix;
     struct pw_walk walk;
     struct pw_dropout drop;
-    const float *d = branch(m, c, w, pw_model_drop(m, &drop, l, PW_DROP_MLP, k->row), R), *d_up, *d_proj;
+    const float *d, *d_up, *d_proj;
 
-    d = before_norm(m, c, w, d, a->post2, a->post2_stat, at->post2, at->post2_bias, to, R);
+    if (after)
+        before_norm(m, c, d_mid, w->d, post2, to, R);
+    d = branch(m, c, w, d_mid, pw_model_drop(m, &drop, l, PW_DROP_MLP, k->row), post2, to, R);
     d_weights(m, c, w, to, l, PW_MAT_DOWN, at->down_bias, d, a->hid, R);
     d_up = d_hidden(m, c, w, l, k, d);
     d_weights(m, c, w, to, l, PW_MAT_UP, at->up_bias, d_up, shared ? a->n1 : a->n2, R);
     ops->linear_dx(c, d_n2, d_up, &mat[PW_MAT_UP], PW_ACT_NONE, NULL, 1, R);
     if (!parallel)
-        ops->norm_bwd(c, w->d, pw_at(slot, at->norm2), pw_at(slot, at->norm2_bias), d_n2, a->mid, a->stat2,
-                      pw_at(m->p, at->norm2), kind, 1, R, C);
+        ops->norm_bwd(c, d_mid, pw_at(slot, at->norm2), pw_at(slot, at->norm2_bias), d_n2, a->mid, a->stat2,
+                      pw_at(m->p, at->norm2), kind2, 1, R, C);
 
-    d = branch(m, c, w, pw_model_drop(m, &drop, l, PW_DROP_ATTN, k->row), R);
-    d = before_norm(m, c, w, d, a->post1, a->post1_stat, at->post1, at->post1_bias, to, R);
+    if (after)
+        before_norm(m, c, w->d, d_mid, post1, to, R);
+    d = branch(m, c, w, w->d, pw_model_drop(m, &drop, l, PW_DROP_ATTN, k->row), post1, to, R);
     d_weights(m, c, w, to, l, PW_MAT_O, at->o_bias, d, a->z, R);
     ops->linear_dx(c, w->d_z, d, &mat[PW_MAT_O], PW_ACT_NONE, NULL, 1, R);
     pw_replaced_put(m, c, w->d_z, l, pos, R, true);
@@ -278,7 +293,7 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l
         ops->add(c, w->d_norm, d_n2, (size_t)R * C);
     else if (parallel)
         ops->norm_bwd(c, w->d, pw_at(slot, at->norm2), pw_at(slot, at->norm2_bias), d_n2, w->x[l], a->stat2,
-                      pw_at(m->p, at->norm2), kind, 1, R, C);
+                      pw_at(m->p, at->norm2), kind2, 1, R, C);
     ops->norm_bwd(c, w->d, pw_at(slot, at->norm1), pw_at(slot, at->norm1_bias), w->d_norm, w->x[l], a->stat1,
                   pw_at(m->p, at->norm1), kind1, 1, R, C);
 }
@@ -303,8 +318,8 @@ void pw_backward_head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, c
     if (pw_model_drop(m, &drop, 0, PW_DROP_FINAL, k->scored) != NULL)
         ops->dropout(c, w->d_normed, w->d_normed, &drop, NULL, N, C);
     ops->norm_bwd(c, w->d_picked, pw_at(slot, m->lay.norm), pw_at(slot, m->lay.norm_bias), w->d_normed,
-                  w->picked, w->stat, pw_at(m->p, m->lay.norm), (enum pw_norm)m->cfg.norm, m->cfg.logit_scale,
-                  N, C);
+                  w->picked, w->stat, pw_at(m->p, m->lay.norm), (enum pw_norm)pw_config_norm_mlp(&m->cfg),
+                  m->cfg.logit_scale, N, C);
     ops->scatter_rows(c, w->d, w->d_picked, plan->dev + plan->rows + k->scored, N, R, C);
 }
 

@@ -16,7 +16,7 @@
 #define OF(member) offsetof(struct pw_optim, member)
 
 static const char *const norms[] = {"rmsnorm", "layernorm", "none", NULL}; /* enum pw_norm */
-static const char *const places[] = {"both", "ff", NULL};
+static const char *const places[] = {"both", "ff", "after", NULL};         /* enum pw_norm_at */
 static const char *const acts[] = {"relu", "gelu", "gelu_tanh", "silu", NULL};
 static const char *const biases[] = {"off", "on", "qkv", "mlp", NULL}; /* enum pw_bias */
 static const char *const parallels[] = {"off", "on", "shared", NULL};  /* enum pw_parallel */
@@ -35,7 +35,7 @@ const struct pw_opt pw_config_opts[] = {
     {"ffn", PW_OPT_INT, AT(ffn), "0", 0, 65536, NULL, 0, "hidden width of the MLP; 0: 4 * width"},
     {"norm", PW_OPT_CHOICE, AT(norm), "rmsnorm", 0, 0, norms, 0, "rmsnorm: eps 1e-6, layernorm: eps 1e-5"},
     {"norm_at", PW_OPT_CHOICE, AT(norm_at), "both", 0, 0, places, 0,
-     "place of norms: before attention and MLP, or MLP only"},
+     "place of norms: before attention and MLP, MLP only, or after each sum, as in the first Transformer"},
     {"act", PW_OPT_CHOICE, AT(act), "relu", 0, 0, acts, 0,
      "activation of the MLP; gelu is exact, gelu_tanh is GPT-2's"},
     {"bias", PW_OPT_CHOICE, AT(bias), "off", 0, 0, biases, 0,
@@ -197,6 +197,21 @@ bool pw_config_bias_norm(const struct pw_config *cfg)
     return pw_config_bias_mlp(cfg) && cfg->norm == PW_NORM_LAYER;
 }
 
+int pw_config_norm_attn(const struct pw_config *cfg)
+{
+    return cfg->norm_at == PW_NORM_AT_BOTH ? cfg->norm : PW_NORM_NONE;
+}
+
+int pw_config_norm_mlp(const struct pw_config *cfg)
+{
+    return cfg->norm_at == PW_NORM_AT_AFTER ? PW_NORM_NONE : cfg->norm;
+}
+
+bool pw_config_norm_after(const struct pw_config *cfg)
+{
+    return cfg->post_norm || cfg->norm_at == PW_NORM_AT_AFTER;
+}
+
 bool pw_config_plain(const struct pw_config *cfg)
 {
     struct pw_config own = *cfg;
@@ -223,18 +238,24 @@ int pw_config_kv_heads(const struct pw_config *cfg)
 /* Relations of the options of published families. */
 static enum pw_code check_families(const struct pw_config *cfg, struct pw_err *err)
 {
-    bool none = cfg->norm == PW_NORM_NONE;
+    bool none = cfg->norm == PW_NORM_NONE, after = cfg->norm_at == PW_NORM_AT_AFTER;
 
     if (cfg->kv_heads > 0 && cfg->heads % cfg->kv_heads != 0)
         return pw_fail(err, PW_EUSER, "kv_heads=%d heads=%d: the heads must be a multiple of kv_heads",
                        cfg->kv_heads, cfg->heads);
-    if (cfg->parallel != PW_PARALLEL_OFF && cfg->norm_at != 0)
-        return pw_fail(err, PW_EUSER, "parallel=%s norm_at=ff: a parallel block needs norm_at=both",
-                       parallels[cfg->parallel]);
-    if (none && (cfg->post_norm || cfg->embed_norm))
+    if (cfg->parallel != PW_PARALLEL_OFF && cfg->norm_at != PW_NORM_AT_BOTH)
+        return pw_fail(err, PW_EUSER, "parallel=%s norm_at=%s: a parallel block needs norm_at=both",
+                       parallels[cfg->parallel], places[cfg->norm_at]);
+    if (after && cfg->post_norm)
         return pw_fail(err, PW_EUSER,
-                       "%s=on norm=none: there is no norm to apply; use norm=rmsnorm or layernorm",
-                       cfg->post_norm ? "post_norm" : "embed_norm");
+                       "norm_at=after post_norm=on: one norm after attention and MLP is allowed; use "
+                       "post_norm=off or norm_at=both");
+    if (none && (cfg->post_norm || cfg->embed_norm || after))
+        return pw_fail(err, PW_EUSER,
+                       "%s norm=none: there is no norm to apply; use norm=rmsnorm or layernorm",
+                       cfg->post_norm ? "post_norm=on"
+                       : after        ? "norm_at=after"
+                                      : "embed_norm=on");
     return PW_OK;
 }
 

@@ -18,11 +18,11 @@ enum { PW_ADAPTER_RANK = 8, PW_ADAPTER_MOST = 256 }; /* default and largest rank
 enum pw_class { PW_CLASS_WORD, PW_CLASS_DIGIT, PW_CLASS_SEPARATOR, PW_CLASS_SYMBOL, PW_CLASS_LAST };
 extern const char *const pw_class_names[]; /* NULL-terminated */
 
-/* A pre-norm decoder-only Transformer. Letters of shapes: L layers, C width, H heads, D head_width, F ffn. */
+/* A decoder-only Transformer. Letters of shapes: L layers, C width, H heads, D head_width, F ffn. */
 struct pw_config {
     int layers, width, heads, head_width, ffn;
     int norm;          /* enum pw_norm: rmsnorm (eps 1e-6), layernorm (eps 1e-5), none */
-    int norm_at;       /* 0 both; 1 ff: before the MLP only (Kazemnejad et al. 2023, Eq. 3) */
+    int norm_at;       /* enum pw_norm_at */
     int act;           /* index into relu, gelu, gelu_tanh, silu */
     int bias;          /* enum pw_bias: pw_config_bias_qkv and so on */
     bool tied;         /* the head shares the embedding's weights */
@@ -37,7 +37,7 @@ struct pw_config {
     int kv_heads;    /* K: heads of k and v, a divisor of heads; 0: as many as heads (Ainslie et al. 2023) */
     int parallel;    /* enum pw_parallel */
     int qk_norm;     /* 0 off; 1 head: RMS norm of each q and k head before rotation (Qwen3, Gemma 3) */
-    bool post_norm;  /* attention and MLP have a norm of their output, too (Gemma 2) */
+    bool post_norm;  /* attention and MLP have a norm of their output, too (Gemma 2); not norm_at=after */
     bool head_bias;  /* the output head has a bias (GPT-J) */
     float norm_eps;  /* 0: the norm's default */
     bool embed_norm; /* norm of the embedding (BLOOM) */
@@ -53,6 +53,11 @@ struct pw_config {
     const unsigned char *classes;
     int n_bos, bos[PW_MAX_BOS]; /* also set by the task, for theorem.c: tokens that prompts begin with */
 };
+
+/* The place of a block's norms: before attention and MLP; before the MLP only (Kazemnejad et al. 2023, Eq.
+ * 3); after their sums with the stream, x' = norm(x + f(x)), the post-norm of Vaswani et al. 2017. The first
+ * two have a norm before the head, too. After the last block of the third the stream is normed already. */
+enum pw_norm_at { PW_NORM_AT_BOTH, PW_NORM_AT_FF, PW_NORM_AT_AFTER };
 
 /* Which parts have biases: none; all linear layers and LayerNorms; q, k and v only (Qwen2); MLP and
  * LayerNorms only (GPT-J). The output head has one of its own: head_bias. */
@@ -105,6 +110,12 @@ bool pw_config_bias_qkv(const struct pw_config *cfg);
 bool pw_config_bias_o(const struct pw_config *cfg);
 bool pw_config_bias_mlp(const struct pw_config *cfg);
 bool pw_config_bias_norm(const struct pw_config *cfg);
+
+/* Return enum pw_norm: the norm before attention, and that before the MLP and before the head. */
+int pw_config_norm_attn(const struct pw_config *cfg);
+int pw_config_norm_mlp(const struct pw_config *cfg);
+/* Returns true if a norm follows attention and MLP: of their outputs, or of their sums with the stream. */
+bool pw_config_norm_after(const struct pw_config *cfg);
 
 /* Returns true if all options of published families, from `gated` on without `adapter`, have their defaults.
  */

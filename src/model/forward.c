@@ -5,6 +5,11 @@
  *     x'  = mid + Wdown act(Wup norm2(mid))
  *     logits = Whead (logit_scale * norm(x_L))      only at scored rows
  *
+ * norm_at=ff omits norm1 (Kazemnejad et al. 2023, Eq. 3). The norm before the head stays, since it belongs to
+ * no block. norm_at=after (Vaswani et al. 2017) norms the sums instead, and has no norm before the head:
+ *
+ *     mid = norm1(x + Wo attention(Wqkv x)), x' = norm2(mid + Wdown act(Wup mid))
+ *
  * The options of published families (config.h) change parts of it. E can have a factor, and x0 a norm. Heads
  * of q and k can be normed, and query heads can share k and v. The outputs of attention and MLP can have
  * norms of their own, and the MLP a gate. In a parallel block both read x, and mid is only the first of two
@@ -14,10 +19,7 @@
  * output, the MLP's hidden layer and output, and the state before the head.
  *
  * Replaced heads (ablate.c) act between attention and Wo. Patches of an inspection follow, also between
- * attention and Wo, and act on the stream before each block.
- *
- * norm_at=ff omits norm1 (Kazemnejad et al. 2023, Eq. 3). The norm before the head stays,
- * since it belongs to no block. */
+ * attention and Wo, and act on the stream before each block. */
 #include <math.h>
 #include <string.h>
 
@@ -173,27 +175,37 @@ static void attention(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, i
         keep_row(m, c, tap->row_z, a->z, l, attn.heads * attn.head_width, r);
 }
 
-/* The norm of a branch's output: gains and biases, its input [R,C] and statistics; all NULL: none. */
+/* The norm after a branch: gains and biases, its input [R,C] and statistics; all NULL: none. sum: its input
+ * is the branch's sum with the stream. */
 struct post {
     float *x, *stat;
     const float *gain, *bias;
+    bool sum;
 };
 
-/* y [R,out] = dropout(post(x W^T + bias)) + residual */
+static void norm_after(struct pw_model *m, struct pw_ctx *c, float *y, struct post post, int R)
+{
+    m->ops->norm_fwd(c, y, post.stat, post.x, post.gain, post.bias, (enum pw_norm)m->cfg.norm,
+                     pw_norm_eps(&m->cfg), 1, R, m->cfg.width);
+}
+
+/* y [R,out] = dropout(post(x W^T + bias)) + residual, or post(dropout(x W^T + bias) + residual) of a sum */
 static void branch(struct pw_model *m, struct pw_ctx *c, float *y, const float *x, const struct pw_mat *mat,
                    const float *bias, struct post post, const float *residual, const struct pw_dropout *d,
                    int R)
 {
-    bool plain = post.x == NULL, onto = plain && d == NULL;
+    bool output = post.x != NULL && !post.sum, onto = !output && d == NULL;
+    float *sum = post.sum ? post.x : y;
 
-    m->ops->linear_fwd(c, plain ? y : post.x, NULL, x, mat, bias, onto ? residual : NULL, PW_ACT_NONE, R);
-    if (!plain)
-        m->ops->norm_fwd(c, y, post.stat, post.x, post.gain, post.bias, (enum pw_norm)m->cfg.norm,
-                         pw_norm_eps(&m->cfg), 1, R, mat->out);
+    m->ops->linear_fwd(c, output ? post.x : sum, NULL, x, mat, bias, onto ? residual : NULL, PW_ACT_NONE, R);
+    if (output)
+        norm_after(m, c, y, post, R);
     if (d != NULL)
-        m->ops->dropout(c, y, y, d, residual, R, mat->out);
-    else if (!plain)
+        m->ops->dropout(c, sum, sum, d, residual, R, mat->out);
+    else if (output)
         m->ops->add(c, y, residual, (size_t)R * mat->out);
+    if (post.sum)
+        norm_after(m, c, y, post, R);
 }
 
 /* Computes a->qkv from the normed input. */
@@ -257,15 +269,15 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, float
     const struct pw_layer_at *at = &m->lay.layer[l];
     const struct pw_mat *mat = m->mats + (size_t)l * PW_MATS;
     int C = cfg->width, R = r->R;
-    enum pw_norm kind = (enum pw_norm)cfg->norm, kind1 = cfg->norm_at == 0 ? kind : PW_NORM_NONE;
     float eps = pw_norm_eps(cfg);
-    struct post post1 = {a->post1, a->post1_stat, pw_at(m->p, at->post1), pw_at(m->p, at->post1_bias)};
-    struct post post2 = {a->post2, a->post2_stat, pw_at(m->p, at->post2), pw_at(m->p, at->post2_bias)};
+    bool sum = cfg->norm_at == PW_NORM_AT_AFTER;
+    struct post post1 = {a->post1, a->post1_stat, pw_at(m->p, at->post1), pw_at(m->p, at->post1_bias), sum};
+    struct post post2 = {a->post2, a->post2_stat, pw_at(m->p, at->post2), pw_at(m->p, at->post2_bias), sum};
     bool shared = cfg->parallel == PW_PARALLEL_SHARED;
     struct pw_dropout d;
 
-    ops->norm_fwd(c, a->n1, a->stat1, x, pw_at(m->p, at->norm1), pw_at(m->p, at->norm1_bias), kind1, eps, 1,
-                  R, C);
+    ops->norm_fwd(c, a->n1, a->stat1, x, pw_at(m->p, at->norm1), pw_at(m->p, at->norm1_bias),
+                  (enum pw_norm)pw_config_norm_attn(cfg), eps, 1, R, C);
     project(m, c, a, l, R);
     attention(m, c, a, l, r);
     branch(m, c, a->mid, a->z, &mat[PW_MAT_O], pw_at(m->p, at->o_bias), post1, x,
@@ -273,7 +285,8 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, float
 
     if (!shared)
         ops->norm_fwd(c, a->n2, a->stat2, cfg->parallel == PW_PARALLEL_OFF ? a->mid : x,
-                      pw_at(m->p, at->norm2), pw_at(m->p, at->norm2_bias), kind, eps, 1, R, C);
+                      pw_at(m->p, at->norm2), pw_at(m->p, at->norm2_bias),
+                      (enum pw_norm)pw_config_norm_mlp(cfg), eps, 1, R, C);
     hidden(m, c, a, shared ? a->n1 : a->n2, l, r);
     if (r->tap != NULL)
         keep_row(m, c, r->tap->row_mlp, a->hid, l, cfg->ffn, r);
@@ -335,7 +348,8 @@ static void head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const 
     const struct pw_config *cfg = &m->cfg;
 
     m->ops->norm_fwd(c, w->normed, w->stat, x, pw_at(m->p, m->lay.norm), pw_at(m->p, m->lay.norm_bias),
-                     (enum pw_norm)cfg->norm, pw_norm_eps(cfg), cfg->logit_scale, N, cfg->width);
+                     (enum pw_norm)pw_config_norm_mlp(cfg), pw_norm_eps(cfg), cfg->logit_scale, N,
+                     cfg->width);
     if (d != NULL)
         m->ops->dropout(c, w->normed, w->normed, d, NULL, N, cfg->width);
     m->ops->linear_fwd(c, w->logits, NULL, w->normed, &m->mats[cfg->layers * PW_MATS],

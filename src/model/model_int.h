@@ -20,7 +20,7 @@ enum { PW_MAT_QKV, PW_MAT_O, PW_MAT_UP, PW_MAT_DOWN, PW_MATS };
 struct pw_layer_at {
     size_t norm1, norm1_bias, qkv, qkv_bias, o, o_bias, norm2, norm2_bias, up, up_bias, down, down_bias;
     size_t q_norm, k_norm;                         /* [D] gains */
-    size_t post1, post1_bias, post2, post2_bias;   /* norms of the outputs of attention and MLP */
+    size_t post1, post1_bias, post2, post2_bias;   /* norms after attention and MLP (pw_config_norm_after) */
     size_t adapter_a[PW_MATS], adapter_b[PW_MATS]; /* [r,in] and [out,r] of each matrix */
 };
 
@@ -72,7 +72,7 @@ struct pw_acts {
     float *mid;      /* [R,C] the stream after the attention */
     float *n2, *stat2;
     float *pre, *hid; /* [R,F] before and after the activation; pre is NULL for relu, [R,2F] if gated */
-    /* [R,C] outputs of attention and MLP before their norms, and the statistics; NULL without such norms */
+    /* [R,C] inputs of the norms after attention and MLP, and the statistics; NULL without such norms */
     float *post1, *post1_stat, *post2, *post2_stat;
 };
 
@@ -87,8 +87,8 @@ struct pw_work {
     float *picked, *normed, *stat, *logits;  /* [N,C] [N,C] [N,2] [N,V] */
     float *d_logits, *d_normed, *d_picked;   /* from here on: backward pass only */
     float *d, *d_norm, *d_z, *d_qkv, *d_hid; /* [R,C] [R,C] [R,HD] [R,3HD] [R,F] */
-    /* NULL where the configuration has no use for them: [R,(H+2K)D]; [R,2F]; [R,C], before a norm of an
-     * output; [R,C], of norm2's output in a parallel block */
+    /* NULL where the configuration has no use for them: [R,(H+2K)D]; [R,2F]; [R,C], of the input of a norm
+     * after a branch; [R,C], of norm2's output in a parallel block */
     float *d_raw, *d_pre, *d_post, *d_n2;
     /* [R,H] gradients of the terms, [R,pw_gate_columns] of the projection, [R,C] of its input; NULL without
      */

@@ -89,8 +89,10 @@ static void add_layer(struct pw_param_layout *lay, const struct pw_config *cfg, 
     double deep = t5 ? 1 : sqrt(2.0 * cfg->layers), query = t5 ? sqrt(cfg->head_width) : 1;
 
     memset(at, 0xff, sizeof *at); /* PW_ABSENT */
-    if (norms && cfg->norm_at == 0)
-        add_norm(lay, cfg, l, "norm1", &at->norm1, &at->norm1_bias);
+    bool after = cfg->norm_at == PW_NORM_AT_AFTER;
+    if (pw_config_norm_attn(cfg) != PW_NORM_NONE || after)
+        add_norm(lay, cfg, l, "norm1", after ? &at->post1 : &at->norm1,
+                 after ? &at->post1_bias : &at->norm1_bias);
     at->qkv = add_in_layer(lay, l, "attn.q.weight", HD, C, 1 / sqrt(C) / query, 0);
     add_in_layer(lay, l, "attn.k.weight", KD, C, 1 / sqrt(C), 0);
     add_in_layer(lay, l, "attn.v.weight", KD, C, 1 / sqrt(C), 0);
@@ -109,7 +111,8 @@ static void add_layer(struct pw_param_layout *lay, const struct pw_config *cfg, 
     if (cfg->post_norm)
         add_norm(lay, cfg, l, "norm1_post", &at->post1, &at->post1_bias);
     if (norms && cfg->parallel != PW_PARALLEL_SHARED)
-        add_norm(lay, cfg, l, "norm2", &at->norm2, &at->norm2_bias);
+        add_norm(lay, cfg, l, "norm2", after ? &at->post2 : &at->norm2,
+                 after ? &at->post2_bias : &at->norm2_bias);
     at->up = lay->size;
     if (cfg->gated)
         add_in_layer(lay, l, "mlp.gate.weight", F, C, 1 / sqrt(C), 0);
@@ -191,7 +194,7 @@ enum pw_code pw_layout_init(struct pw_param_layout *lay, const struct pw_config 
                             const struct pw_pe_use_opts *pe, struct pw_err *err)
 {
     enum { PER_LAYER = 26 + 2 * PW_MATS, OTHERS = 7 + PW_PE_PARAMS };
-    bool norms = cfg->norm != PW_NORM_NONE;
+    bool last = pw_config_norm_mlp(cfg) != PW_NORM_NONE;
 
     *lay = (struct pw_param_layout){.norm = PW_ABSENT,
                                     .norm_bias = PW_ABSENT,
@@ -211,9 +214,9 @@ enum pw_code pw_layout_init(struct pw_param_layout *lay, const struct pw_config 
         lay->embed_norm_bias = add_tensor(lay, "embed_norm.bias", 0, cfg->width, 0, 0);
     for (int l = 0; l < cfg->layers; l++)
         add_layer(lay, cfg, l);
-    if (norms)
+    if (last)
         lay->norm = add_tensor(lay, "norm.weight", 0, cfg->width, 0, 1);
-    if (pw_config_bias_norm(cfg))
+    if (last && pw_config_bias_norm(cfg))
         lay->norm_bias = add_tensor(lay, "norm.bias", 0, cfg->width, 0, 0);
     lay->head = cfg->tied ? lay->embed
                           : add_tensor(lay, "head.weight", cfg->vocab, cfg->width, 1 / sqrt(cfg->width), 0);

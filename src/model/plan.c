@@ -26,7 +26,8 @@ static size_t row_floats(const struct pw_model *m, bool train)
     const struct pw_config *cfg = &m->cfg;
     size_t C = (size_t)cfg->width, HD = (size_t)cfg->heads * cfg->head_width, F = (size_t)cfg->ffn;
     size_t hidden = cfg->gated ? 3 * F : cfg->act == 0 ? F : 2 * F, layer = 4 * C + 4 * HD + hidden + 4;
-    size_t raw = pw_rearranges(cfg) ? (size_t)pw_qkv_rows(cfg) : 0, post = cfg->post_norm ? 2 * C : 0;
+    size_t raw = pw_rearranges(cfg) ? (size_t)pw_qkv_rows(cfg) : 0,
+           post = pw_config_norm_after(cfg) ? 2 * C : 0;
 
     layer += raw + post;
     if (!train)

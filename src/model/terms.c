@@ -84,7 +84,8 @@ static void norm_parts(const struct pw_config *cfg, const struct head *h, const 
                        double *content, double *position)
 {
     int C = cfg->width;
-    bool none = cfg->norm == PW_NORM_NONE || cfg->norm_at != 0, centred = !none && cfg->norm == PW_NORM_LAYER;
+    int kind = pw_config_norm_attn(cfg);
+    bool none = kind == PW_NORM_NONE, centred = kind == PW_NORM_LAYER;
     double mean_x = centred ? mean(x, C) : 0, mean_p = centred ? mean(p, C) : 0, sum = 0, s = 1;
 
     for (int i = 0; i < C; i++)

@@ -66,10 +66,11 @@ static void carve_layer(struct blocks *b, struct pw_acts *a, const struct pw_mod
     a->stat2 = carve(c, R * 2);
     a->pre = cfg->gated ? carve(c, R * 2 * F) : cfg->act == 0 ? NULL : carve(c, R * F);
     a->hid = cfg->gated ? carve(c, R * F) : operand(b, R * F); /* gate_fwd writes no operands */
-    a->post1 = cfg->post_norm ? carve(c, R * C) : NULL;
-    a->post1_stat = cfg->post_norm ? carve(c, R * 2) : NULL;
-    a->post2 = cfg->post_norm ? carve(c, R * C) : NULL;
-    a->post2_stat = cfg->post_norm ? carve(c, R * 2) : NULL;
+    bool after = pw_config_norm_after(cfg);
+    a->post1 = after ? carve(c, R * C) : NULL;
+    a->post1_stat = after ? carve(c, R * 2) : NULL;
+    a->post2 = after ? carve(c, R * C) : NULL;
+    a->post2_stat = after ? carve(c, R * 2) : NULL;
 }
 
 static size_t operand_bytes(const struct pw_backend_ops *ops)
@@ -111,7 +112,7 @@ static struct blocks carve_all(const struct pw_model *m, struct pw_work *w, bool
         w->d_hid = cfg->gated ? carve(c, R * cfg->ffn) : operand(&b, R * cfg->ffn);
         w->d_raw = pw_rearranges(cfg) ? carve(c, R * (size_t)pw_qkv_rows(cfg)) : NULL;
         w->d_pre = cfg->gated ? carve(c, R * 2 * cfg->ffn) : NULL;
-        w->d_post = cfg->post_norm ? carve(c, R * C) : NULL;
+        w->d_post = pw_config_norm_after(cfg) ? carve(c, R * C) : NULL;
         w->d_n2 = cfg->parallel != PW_PARALLEL_OFF ? carve(c, R * C) : NULL;
         bool terms = pw_has_terms(m);
         w->d_terms = terms ? carve(c, R * cfg->heads) : NULL;

@@ -175,7 +175,7 @@ static void add_scores(struct measure *w, int T, int h)
 static void add_factors(struct measure *w, int T)
 {
     int C = w->cfg->width;
-    enum pw_norm kind = w->cfg->norm_at == 0 ? (enum pw_norm)w->cfg->norm : PW_NORM_NONE;
+    int kind = pw_config_norm_attn(w->cfg);
     for (int i = 0; i < T; i++) {
         const float *x = w->resid + (size_t)i * C;
         double mean = 0, sq = 0;
@@ -312,8 +312,9 @@ static bool project(const struct measure *w, double *out, const char *matrix, in
 {
     int C = w->cfg->width, D = w->cfg->head_width, HD = w->cfg->heads * D, N = w->k->N;
     int group = w->cfg->heads / heads;
-    bool centred = w->cfg->norm_at == 0 && (enum pw_norm)w->cfg->norm == PW_NORM_LAYER;
-    const struct pw_param *gain = param(w->m, "layers.0.norm1.weight");
+    int kind = pw_config_norm_attn(w->cfg);
+    bool centred = kind == PW_NORM_LAYER;
+    const struct pw_param *gain = kind != PW_NORM_NONE ? param(w->m, "layers.0.norm1.weight") : NULL;
     float *W = malloc((size_t)heads * D * C * sizeof *W), *g = malloc((size_t)C * sizeof *g);
     bool there = W != NULL && g != NULL;
     if (there) {

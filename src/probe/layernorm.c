@@ -126,7 +126,7 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
     int T = o->T, N = size_of(o, i);
     struct pw_config cfg = pw_own_config(1, WIDTH, 1, 1, T, VOCAB, true);
     cfg.norm = PW_NORM_LAYER;
-    cfg.norm_at = 1; /* Eq. 3: norm only before the MLP */
+    cfg.norm_at = PW_NORM_AT_FF; /* Eq. 3 */
     cfg.ffn = T + 1;
     enum pw_code code = pw_own_model(&m, p->in, &cfg, NULL, 0, err);
     if (code != PW_OK)

@@ -9,7 +9,7 @@ published models (config.h), or with low-rank adapters, where the other weights 
 An independent implementation: torch's autograd, AdamW, clipping and functional layers in double precision, encodings as
 their own papers' code has them. tests/model/test_golden_torch.c holds pewter to its weights, logits, losses and
 gradient norms. The files are committed; the test needs no Python. torch_options.safetensors and
-torch_adapter.safetensors are of 27 November 2026, by Python 3.11.7 and torch 2.15.0.
+torch_adapter.safetensors are of 29 November 2026, by Python 3.11.7 and torch 2.15.0.
 """
 import json
 import math
@@ -90,6 +90,7 @@ FAMILIES = {
                               post_norm="on", score_scale=0.5, logit_cap=3, tied="on")),
     "gemma3": ("rotary", dict(heads=4, kv_heads=2, head_width=4, gated="on", act="gelu_tanh", embed_scale=2.828125,
                               post_norm="on", qk_norm="head", score_scale=0.5, tied="on")),
+    "transformer": ("sinusoidal", dict(norm="layernorm", norm_at="after", bias="on", tied="on", embed_scale=2.828125)),
 }
 
 ADAPTERS = {
@@ -179,7 +180,7 @@ class Model:
                 self.add_gain(f"layers.{i}.attn.{which}_norm", D)
             for which in ("norm1_post", "norm2_post") if o["post_norm"] == "on" else ():
                 self.add_norm(f"layers.{i}.{which}")
-            if o["norm_at"] == "both":
+            if o["norm_at"] != "ff":
                 self.add_norm(f"layers.{i}.norm1")
             if o["parallel"] != "shared":
                 self.add_norm(f"layers.{i}.norm2")
@@ -188,7 +189,8 @@ class Model:
                 if "adapter" in o:
                     self.add(f"layers.{i}.{part}.adapter_a", o["adapter"], inside)
                     self.add(f"layers.{i}.{part}.adapter_b", out, o["adapter"])
-        self.add_norm("norm")
+        if o["norm_at"] != "after":
+            self.add_norm("norm")
         if o["tied"] == "off":
             self.add("head.weight", V, C)
         if o["head_bias"] == "on":
@@ -417,8 +419,9 @@ class Model:
     def logits(self, tokens):
         o, T, H, D = self.o, len(tokens), self.o["heads"], self.D
         x = self.norm("embed_norm", o["embed_scale"] * self.p["embed.weight"][tokens] + self.added(T))
+        after = o["norm_at"] == "after"
         for i in range(o["layers"]):
-            n = self.norm(f"layers.{i}.norm1", x)
+            n = x if after else self.norm(f"layers.{i}.norm1", x)
             q, k, v = (self.linear(f"layers.{i}.attn.{c}", n).view(T, -1, D).transpose(0, 1) for c in "qkv")
             if o["qk_norm"] == "head":
                 q, k = (self.rms(y, self.p[f"layers.{i}.attn.{c}_norm.weight"]) for c, y in (("q", q), ("k", k)))
@@ -453,13 +456,17 @@ class Model:
             weights = stick(scores) if self.pe == "stickbreaking" else scores.softmax(-1)
             z = (weights @ v).transpose(0, 1).reshape(T, H * D)
             mid = x + self.norm(f"layers.{i}.norm1_post", self.linear(f"layers.{i}.attn.o", z))
-            if o["parallel"] != "shared":
+            if after:
+                n = mid = self.norm(f"layers.{i}.norm1", mid)
+            elif o["parallel"] != "shared":
                 n = self.norm(f"layers.{i}.norm2", mid if o["parallel"] == "off" else x)
             act = {"relu": F.relu, "gelu": F.gelu, "gelu_tanh": lambda y: F.gelu(y, approximate="tanh"),
                    "silu": F.silu}[o["act"]]
             h = self.linear(f"layers.{i}.mlp.up", n)
             h = act(self.linear(f"layers.{i}.mlp.gate", n)) * h if o["gated"] == "on" else act(h)
             x = mid + self.norm(f"layers.{i}.norm2_post", self.linear(f"layers.{i}.mlp.down", h))
+            if after:
+                x = self.norm(f"layers.{i}.norm2", x)
         head = self.p["embed.weight" if o["tied"] == "on" else "head.weight"]
         logits = F.linear(self.norm("norm", x) * o["logit_scale"], head, self.p.get("head.bias"))
         return o["logit_cap"] * torch.tanh(logits / o["logit_cap"]) if o["logit_cap"] else logits

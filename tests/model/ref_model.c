@@ -223,11 +223,12 @@ static void blocks(const struct ref_view *r, double *x, const int *pos, int T, i
     int C = cfg->width, HD = cfg->heads * cfg->head_width, F = cfg->ffn;
     double *n = room(T, C), *z = room(T, HD), *hidden = room(1, F), *y = room(1, C), *gate = room(1, F);
     double *n2 = room(1, C);
+    bool after = cfg->norm_at == PW_NORM_AT_AFTER;
 
     for (int l = 0; l < cfg->layers; l++) {
         const struct ref_layer *w = &r->layer[l];
         for (int t = 0; t < T; t++)
-            norm(r, n + t * C, x + t * C, w->norm1, w->norm1_bias);
+            norm(r, n + t * C, x + t * C, after ? NULL : w->norm1, w->norm1_bias);
         attention(r, z, n, w, pos, T, first);
         for (int t = 0; t < T; t++) {
             double *row = x + t * C;
@@ -239,8 +240,10 @@ static void blocks(const struct ref_view *r, double *x, const int *pos, int T, i
                 norm(r, n2, row, w->norm2, w->norm2_bias);
             for (int c = 0; c < C; c++)
                 row[c] += y[c] * mask(r, l, ATTN, 0, first + t, c);
+            if (after)
+                norm(r, row, row, w->norm1, w->norm1_bias);
             if (cfg->parallel == PW_PARALLEL_OFF)
-                norm(r, n2, row, w->norm2, w->norm2_bias);
+                norm(r, n2, row, after ? NULL : w->norm2, w->norm2_bias);
             linear(hidden, w->up, w->up_bias, n2, F, C);
             if (w->gate != NULL)
                 linear(gate, w->gate, w->gate_bias, n2, F, C);
@@ -252,6 +255,8 @@ static void blocks(const struct ref_view *r, double *x, const int *pos, int T, i
             norm(r, y, y, w->post2, w->post2_bias);
             for (int c = 0; c < C; c++)
                 row[c] += y[c] * mask(r, l, MLP, 0, first + t, c);
+            if (after)
+                norm(r, row, row, w->norm2, w->norm2_bias);
         }
     }
     free(n);

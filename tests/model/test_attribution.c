@@ -101,6 +101,12 @@ static const struct {
     {"layers=2 width=16 heads=2 post_norm=on embed_scale=4 logit_cap=2 tied=on", "rotary", false, false},
     {"layers=2 width=16 heads=2 post_norm=on norm=layernorm bias=on head_bias=on logit_cap=1", "learned",
      true, true},
+    {"layers=3 width=16 heads=2 norm_at=after logit_scale=0.5", "rotary", false, false},
+    {"layers=2 width=16 heads=4 norm_at=after norm=layernorm bias=on tied=on", "learned", true, true},
+    {"layers=2 width=16 heads=2 norm_at=after norm=layernorm bias=mlp embed_norm=on embed_scale=2 "
+     "logit_cap=2",
+     "sinusoidal", true, true},
+    {"layers=2 width=16 heads=2 norm_at=after adapter=3 kv_heads=1 gated=on", "t5", false, false},
 };
 
 static void parts_sum_up_to_the_logit(void **state)

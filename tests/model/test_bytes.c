@@ -131,6 +131,8 @@ static void test_promise(void **state)
     check("layers=2 width=64 heads=8 context=128 norm=layernorm bias=mlp head_bias=on parallel=shared "
           "embed_norm=on",
           "alibi", 32, 2, 20);
+    check("layers=3 width=64 heads=8 context=128 norm=layernorm norm_at=after bias=on tied=on", "learned", 32,
+          2, 60);
     check("layers=2 width=64 heads=8 context=128", "expr 'angle = i / n; scale = h'", 32, 2, 100);
     check("layers=3 width=64 heads=8 context=128 adapter=8 gated=on bias=on", "rotary", 32, 2, 60);
 }

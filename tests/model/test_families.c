@@ -29,6 +29,7 @@ static const struct {
     {SIZES "norm=layernorm bias=mlp head_bias=on parallel=shared embed_norm=on", "alibi"},
     {SIZES "norm=layernorm bias=on parallel=on act=gelu", "t5"},
     {SIZES "norm=layernorm act=gelu qkv_clip=0.5 tied=on", "alibi"},
+    {SIZES "norm=layernorm norm_at=after bias=on tied=on", "learned"},
 };
 enum { FAMILIES = sizeof families / sizeof *families };
 
@@ -153,6 +154,12 @@ static void test_refusals(void **state)
         {"heads=4 kv_heads=8", "kv_heads=8 heads=4: the heads must be a multiple of kv_heads"},
         {"parallel=on norm_at=ff", "parallel=on norm_at=ff: a parallel block needs norm_at=both"},
         {"parallel=shared norm_at=ff", "parallel=shared norm_at=ff: a parallel block needs norm_at=both"},
+        {"parallel=on norm_at=after", "parallel=on norm_at=after: a parallel block needs norm_at=both"},
+        {"post_norm=on norm_at=after",
+         "norm_at=after post_norm=on: one norm after attention and MLP is allowed; "
+         "use post_norm=off or norm_at=both"},
+        {"norm=none norm_at=after",
+         "norm_at=after norm=none: there is no norm to apply; use norm=rmsnorm or layernorm"},
         {"norm=none post_norm=on",
          "post_norm=on norm=none: there is no norm to apply; use norm=rmsnorm or layernorm"},
         {"norm=none embed_norm=on",

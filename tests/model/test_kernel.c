@@ -215,14 +215,15 @@ static void added_rows_kernel(void **state)
 {
     (void)state;
     static const char *const norms[] = {"norm=rmsnorm", "norm=layernorm", "norm=none",
-                                        "norm=none kv_heads=1"}; /* all heads share a key */
+                                        "norm=none kv_heads=1",          /* all heads share a key */
+                                        "norm=layernorm norm_at=after"}; /* norm1 is no norm of the rows */
     struct toy t = toy_open(1);
     int tokens[2 * N], start[3] = {0, N, 2 * N};
     struct pw_batch b = {.n_seqs = 2, .n_rows = 2 * N, .start = start, .tokens = tokens};
 
     for (int i = 0; i < 2 * N; i++)
         tokens[i] = i % N * 5 % VOCAB;
-    for (int e = 0; e < 4; e++) {
+    for (int e = 0; e < 5; e++) {
         struct pw_model *m = model(&t, norms[e], "learned");
         struct pw_err err = {0};
         float *all = malloc(pw_model_size(m) * sizeof *all), resid[(L + 1) * N * C];
@@ -231,7 +232,8 @@ static void added_rows_kernel(void **state)
         assert_non_null(all);
         pw_model_get(m, all, NULL, NULL);
         assert_int_equal(pw_model_inspect(m, tokens, N, &in, &err), PW_OK);
-        const float *g = find(m, all, "layers.0.norm1.weight"), *table = find(m, all, "pe.table");
+        const float *g = e < 2 ? find(m, all, "layers.0.norm1.weight") : NULL,
+                    *table = find(m, all, "pe.table");
         const float *wq = find(m, all, "layers.0.attn.q.weight"),
                     *wk = find(m, all, "layers.0.attn.k.weight");
         for (int i = 0; i < N; i++) {

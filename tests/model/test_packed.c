@@ -179,6 +179,7 @@ static const char *const kinds[][2] = {
     {"layers=1 width=33 heads=3 embed_norm=on embed_scale=2 norm=layernorm bias=on head_bias=on", "alibi"},
     {"layers=3 width=40 heads=4 post_norm=on qk_norm=head logit_cap=3 tied=on", "t5"},
     {"layers=2 width=24 heads=2 parallel=shared norm=layernorm", "shaw"},
+    {"layers=2 width=24 heads=2 norm_at=after norm=layernorm bias=on tied=on", "learned"},
     {"layers=2 width=24 heads=4 kv_heads=2", "fox"},
     {"layers=2 width=24 heads=4 kv_heads=2", "inkling"},
     {"layers=2 width=24 heads=4 kv_heads=2", "grape"},

@@ -165,9 +165,9 @@ static void test_rows(void **state)
 /* Heads that share keys, a gate, and norms of everything. */
 static void test_families(void **state)
 {
-    static const char *const families[] = {" kv_heads=1 gated=on act=silu qk_norm=head",
-                                           " post_norm=on norm=layernorm bias=on act=gelu",
-                                           " parallel=shared act=gelu embed_norm=on"};
+    static const char *const families[] = {
+        " kv_heads=1 gated=on act=silu qk_norm=head", " post_norm=on norm=layernorm bias=on act=gelu",
+        " parallel=shared act=gelu embed_norm=on", " norm_at=after norm=layernorm bias=on"};
     struct pw_batch *b = toy_batch(4, 1, T, T, V);
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
         char options[160];

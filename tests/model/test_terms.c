@@ -46,6 +46,7 @@ static void test_sum(void **state)
                                         "norm=none",
                                         "norm=rmsnorm bias=on",
                                         "norm=layernorm norm_at=ff",
+                                        "norm=layernorm norm_at=after bias=on",
                                         "norm=rmsnorm causal=off scale=off",
                                         "kv_heads=1",
                                         "adapter=2",
