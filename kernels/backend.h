@@ -42,7 +42,7 @@
 extern "C" {
 #endif
 
-#define PW_BACKEND_ABI 32
+#define PW_BACKEND_ABI 33
 /* Increases when the same commands give different bits than before. A session records it. */
 #define PW_BITS 1
 
@@ -176,14 +176,14 @@ struct pw_backend_ops {
     void (*digest)(struct pw_backend *be, uint64_t *sums, const float *x, size_t n, uint64_t first);
 
     /* ---- embedding. x[r] = a->scale * table[ids[r]] + a[r], where a sum of two rows in a[r] is rounded
-     * first. table [V,C]. ids NULL, on a table with unpack: row r of table [R,C], which may be x. */
+     * first. table [V,C]. ids NULL: row r of table [R,C], which may be x. */
     void (*embed_fwd)(struct pw_ctx *c, float *x, const float *table, const int *ids,
                       const struct pw_added *a, int R, int C);
     /* x[r] = row ids[r] of m, from its pack: x [R,in]. */
     void (*unpack_rows)(struct pw_ctx *c, float *x, const struct pw_mat *m, const int *ids, int R);
     /* d_table[ids[r]] += a->scale * dx[r], and for every added table d_added[k][row[k][r]] += its columns of
      * dx[r]; rows ascending. d_added [a->n]: tables that don't overlap, or NULL if none of them is learned.
-     */
+     * d_table NULL: only those; ids is not read then. */
     void (*embed_bwd)(struct pw_ctx *c, float *d_table, float *const *d_added, const float *dx,
                       const int *ids, const struct pw_added *a, int R, int C);
 

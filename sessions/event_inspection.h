@@ -52,7 +52,7 @@ struct pw_ev_cursor {
 };
 
 /* Inspection of the row before position pos, which predicts the token at pos. Logits come from the forward
- * pass. The parts of a logit are defined in src/model/attribution.h, with the final norm frozen, and sum to
+ * pass. The parts of a logit are defined in src/model/attribution.h, with norms frozen, and sum to
  * the logit up to rounding. */
 struct pw_ev_inspection {
     int prompt, pos;

@@ -51,7 +51,8 @@ void PW_OP(embed_bwd)(struct pw_ctx *c, float *d_table, float *const *d_added, c
     int W = a->halves ? C / 2 : C;
     (void)c;
     for (int r = 0; r < R; r++, dx += C) {
-        add_row(d_table + (size_t)ids[r] * (size_t)C, a->scale, dx, C);
+        if (d_table != NULL)
+            add_row(d_table + (size_t)ids[r] * (size_t)C, a->scale, dx, C);
         for (int k = 0; d_added != NULL && k < a->n; k++)
             add_row(d_added[k] + (size_t)a->row[k][r] * (size_t)W, 1.0f, a->halves ? dx + k * W : dx, W);
     }

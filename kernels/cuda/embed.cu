@@ -28,7 +28,7 @@ static __global__ void embed_rows(float *x, const float *table, const int *ids, 
     if (r >= (size_t)R)
         return;
     int W = a.halves ? C / 2 : C;
-    const float *t = table + (size_t)ids[r] * (size_t)C;
+    const float *t = table + (ids != NULL ? (size_t)ids[r] : r) * (size_t)C;
     const float *one = a.n > 0 ? a.table[0] + (size_t)a.row[0][r] * (size_t)W : NULL;
     const float *two = a.n > 1 ? a.table[1] + (size_t)a.row[1][r] * (size_t)W : NULL;
     x += r * (size_t)C;
@@ -55,7 +55,7 @@ cudaError_t pw_cuda_embed_bwd(cudaStream_t s, float *d_table, float *const *d_ad
 {
     int W = a->halves ? C / 2 : C;
     struct pw_scatter_from from = {dx, (size_t)C, 1, R, 0, a->scale};
-    cudaError_t e = pw_scatter_sum(s, d_table, from, ids, R, C);
+    cudaError_t e = d_table != NULL ? pw_scatter_sum(s, d_table, from, ids, R, C) : cudaSuccess;
     from.scale = 1.0f;
     for (int k = 0; e == cudaSuccess && d_added != NULL && k < a->n; k++) {
         from.p = a->halves ? dx + k * W : dx;

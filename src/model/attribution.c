@@ -148,21 +148,21 @@ static void through_sums(const struct place *at, double *x, int first)
 
 /* ---- the parts */
 
-static const float *embed_row(struct pw_direct *w, int token)
-{
-    size_t C = (size_t)w->m->cfg.width;
-
-    return pw_direct_read(w, PW_DIRECT_EMBED, w->m->lay.embed + (size_t)token * C, C);
-}
-
 /* x [C] = the token's part of the embedding. */
 static void write_token(const struct place *at, double *x)
 {
     const struct pw_config *cfg = &at->w->m->cfg;
-    const float *row = embed_row(at->w, at->token);
+    const struct pw_param_layout *lay = &at->w->m->lay;
+    size_t C = (size_t)cfg->width, E = (size_t)pw_config_embed_width(cfg);
+    const float *row = pw_direct_read(at->w, PW_DIRECT_EMBED, lay->embed + (size_t)at->token * E, E);
+    const float *in = E != C ? pw_direct_read(at->w, PW_DIRECT_EMBED_IN, lay->embed_in, C * E) : NULL;
 
-    for (int i = 0; i < cfg->width; i++)
-        x[i] = (double)cfg->embed_scale * (double)row[i];
+    for (size_t i = 0; i < C; i++) {
+        double sum = in == NULL ? (double)row[i] : 0;
+        for (size_t e = 0; in != NULL && e < E; e++)
+            sum += (double)in[i * E + e] * (double)row[e];
+        x[i] = (double)cfg->embed_scale * sum;
+    }
 }
 
 /* Passes the part x [C] of the embedding through its norm, frozen at the whole row. */
@@ -251,9 +251,10 @@ enum pw_code pw_model_attribute(struct pw_model *m, const struct pw_inspection *
                                 int t, const int *ids, int n, double *part, double *mean, struct pw_err *err)
 {
     const struct pw_config *cfg = &m->cfg;
-    int C = cfg->width, V = cfg->vocab, n_parts = pw_model_parts(m, NULL);
+    int C = cfg->width, E = pw_config_embed_width(cfg), wider = E > C ? E : C, V = cfg->vocab,
+        n_parts = pw_model_parts(m, NULL);
     struct pw_direct w = {0};
-    double average_bias = 0; /* of the head, as average [C] is of its weights: means over the vocabulary */
+    double average_bias = 0; /* of the head, as average [E] is of its weights: means over the vocabulary */
     float *added = NULL;
     enum pw_code code = m->pe.pe->uses & PW_PE_ADDED ? pw_model_added(m, tokens, T, &added, err) : PW_OK;
 
@@ -270,13 +271,13 @@ enum pw_code pw_model_attribute(struct pw_model *m, const struct pw_inspection *
                        .T = T,
                        .t = t};
     at.sums = cfg->norm_at == PW_NORM_AT_AFTER ? freeze_sums(&at) : NULL;
-    float *rows = pw_alloc((size_t)n * C + 1, sizeof *rows); /* of the head, for ids */
-    double *mem = pw_alloc(3 * (size_t)C + (size_t)V, sizeof *mem), *x = mem + C, *average = mem + 2 * C,
-           *factor = mem + 3 * C; /* of the cap [V] */
+    float *rows = pw_alloc((size_t)n * E + 1, sizeof *rows); /* [n,E] of the head, for ids */
+    double *mem = pw_alloc((size_t)C + (size_t)wider + (size_t)E + (size_t)V, sizeof *mem), *x = mem + C,
+           *average = x + wider, *factor = average + E; /* of the cap [V] */
     struct pw_frozen head = {.gain = mem};
     struct pw_part *parts = pw_alloc((size_t)n_parts, sizeof *parts);
     for (int j = 0; j < n; j++)
-        memcpy(rows + (size_t)j * C, pw_direct_head_row(&w, ids[j]), (size_t)C * sizeof *rows);
+        memcpy(rows + (size_t)j * E, pw_direct_head_row(&w, ids[j]), (size_t)E * sizeof *rows);
     pw_model_parts(m, parts);
     const float *last = in->resid + row_of(&at, cfg->layers) * C;
     pw_direct_freeze_last(&w, &head, last);
@@ -285,7 +286,7 @@ enum pw_code pw_model_attribute(struct pw_model *m, const struct pw_inspection *
         factor[v] = cfg->logit_cap > 0 ? cap_factor(m, pw_direct_logit(&w, x, v)) : 1;
         const float *row = pw_direct_head_row(&w, v);
         average_bias += cfg->head_bias ? factor[v] * (double)w.p[m->lay.head_bias + v] / V : 0;
-        for (int i = 0; i < C; i++)
+        for (int i = 0; i < E; i++)
             average[i] += factor[v] * (double)row[i] / V;
     }
     for (int k = 0; k < n_parts; k++) {
@@ -293,15 +294,16 @@ enum pw_code pw_model_attribute(struct pw_model *m, const struct pw_inspection *
         pw_frozen_apply(&head, x, C);
         if (parts[k].kind == PW_PART_BIAS)
             pw_direct_add(&w, x, m->lay.norm_bias, (double)cfg->logit_scale);
+        pw_direct_reduce(&w, x);
         bool biases = parts[k].kind == PW_PART_BIAS && cfg->head_bias;
         mean[k] = biases ? average_bias : 0;
-        for (int i = 0; i < C; i++)
+        for (int i = 0; i < E; i++)
             mean[k] += average[i] * x[i];
         for (int j = 0; j < n; j++) {
             double *sum = &part[(size_t)k * n + j];
             *sum = biases ? (double)w.p[m->lay.head_bias + ids[j]] : 0;
-            for (int i = 0; i < C; i++)
-                *sum += (double)rows[(size_t)j * C + i] * x[i];
+            for (int i = 0; i < E; i++)
+                *sum += (double)rows[(size_t)j * E + i] * x[i];
             *sum *= factor[ids[j]];
         }
     }

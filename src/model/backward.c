@@ -10,7 +10,7 @@
 
 static size_t head_floats(const struct pw_model *m)
 {
-    return m->cfg.tied ? (size_t)m->cfg.vocab * m->cfg.width : 0;
+    return m->cfg.tied ? (size_t)m->cfg.vocab * (size_t)pw_config_embed_width(&m->cfg) : 0;
 }
 
 /* The positions that a bias gradient distinguishes; for a dense bias only the step's own. */
@@ -109,8 +109,7 @@ void pw_slot_end(struct pw_model *m, struct pw_ctx *c, const struct pw_slot *slo
     }
 }
 
-/* The norm after a branch: its input [R,C], NULL without such a norm, statistics, offsets of gain and bias.
- */
+/* The norm after a branch: its input [R,C] (NULL: there is none), statistics, offsets of gain and bias. */
 struct post {
     const float *x, *stat;
     size_t gain, bias;
@@ -303,18 +302,24 @@ void pw_backward_head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, c
 {
     const struct pw_backend_ops *ops = m->ops;
     const struct pw_batch_plan *plan = &m->step_plan;
-    int C = m->cfg.width, V = m->cfg.vocab, L = m->cfg.layers, R = k->n_rows, N = k->n_scored;
-    const struct pw_mat *head = &m->mats[L * PW_MATS];
+    int C = m->cfg.width, V = m->cfg.vocab, R = k->n_rows, N = k->n_scored;
+    const struct pw_mat *head = pw_end_mat(m, PW_END_HEAD), *in = pw_end_mat(m, PW_END_HEAD_IN);
+    bool all = m->trains == PW_TRAINS_ALL, projects = w->reduced != NULL;
+    const float *x = projects ? w->reduced : w->normed; /* the head's input */
     float *slot = to->grad;
     struct pw_dropout drop;
 
     ops->zero(c, w->d_picked, (size_t)N * C);
     if (m->cfg.logit_cap > 0)
         ops->cap_bwd(c, w->d_logits, w->logits, m->cfg.logit_cap, (size_t)N * V);
-    if (m->trains == PW_TRAINS_ALL)
+    if (all)
         ops->linear_dw(c, to->head != NULL ? to->head : slot + m->lay.head, pw_at(slot, m->lay.head_bias),
-                       w->d_logits, w->normed, to->summed, V, C, N);
-    ops->linear_dx(c, w->d_normed, w->d_logits, head, PW_ACT_NONE, NULL, 1, N);
+                       w->d_logits, x, to->summed, V, head->in, N);
+    ops->linear_dx(c, projects ? w->d_reduced : w->d_normed, w->d_logits, head, PW_ACT_NONE, NULL, 1, N);
+    if (projects && all)
+        ops->linear_dw(c, slot + m->lay.head_in, NULL, w->d_reduced, w->normed, to->summed, in->out, C, N);
+    if (projects)
+        ops->linear_dx(c, w->d_normed, w->d_reduced, in, PW_ACT_NONE, NULL, 1, N);
     if (pw_model_drop(m, &drop, 0, PW_DROP_FINAL, k->scored) != NULL)
         ops->dropout(c, w->d_normed, w->d_normed, &drop, NULL, N, C);
     ops->norm_bwd(c, w->d_picked, pw_at(slot, m->lay.norm), pw_at(slot, m->lay.norm_bias), w->d_normed,
@@ -323,14 +328,40 @@ void pw_backward_head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, c
     ops->scatter_rows(c, w->d, w->d_picked, plan->dev + plan->rows + k->scored, N, R, C);
 }
 
+/* Adds the gradients of the embedding and of the encoding's added tables; d [R,C]: that of their sum. */
+static void embed(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_chunk *k,
+                  const struct pw_slot *to, const float *d)
+{
+    const struct pw_backend_ops *ops = m->ops;
+    const struct pw_batch_plan *plan = &m->step_plan;
+    struct pw_added added = m->tables.added, none = {.scale = added.scale};
+    float *d_added[PW_PE_ADDS], *slot = to->grad, *sums = to->table[PW_TABLE_ADDED];
+    bool rows = pw_pe_learns_rows(m->pe.pe), learned = rows || sums != NULL;
+    const int *tokens = plan->dev + plan->tokens + k->row;
+    int C = m->cfg.width, E = pw_config_embed_width(&m->cfg), R = k->n_rows;
+
+    for (int i = 0; i < added.n; i++) {
+        added.row[i] = plan->dev + plan->added[i] + k->row;
+        d_added[i] = rows ? slot + m->lay.pe + pw_learned_at(m, i) : sums;
+    }
+    if (w->token == NULL) {
+        ops->embed_bwd(c, slot + m->lay.embed, learned ? d_added : NULL, d, tokens, &added, R, C);
+        return;
+    }
+    if (learned)
+        ops->embed_bwd(c, NULL, d_added, d, NULL, &added, R, C);
+    if (m->trains != PW_TRAINS_ALL)
+        return;
+    ops->linear_dw(c, slot + m->lay.embed_in, NULL, d, w->token, to->summed, C, E, R);
+    ops->linear_dx(c, w->d_token, d, pw_end_mat(m, PW_END_EMBED_IN), PW_ACT_NONE, NULL, 1, R);
+    ops->embed_bwd(c, slot + m->lay.embed, NULL, w->d_token, tokens, &none, R, E);
+}
+
 void pw_backward_block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_chunk *k,
                        const struct pw_slot *to, int l)
 {
-    const struct pw_batch_plan *plan = &m->step_plan;
-    struct pw_added added = m->tables.added;
-    float *d_added[PW_PE_ADDS], *slot = to->grad, *sums = to->table[PW_TABLE_ADDED];
-    bool rows = pw_pe_learns_rows(m->pe.pe), learned = rows || sums != NULL;
     int C = m->cfg.width, R = k->n_rows;
+    float *slot = to->grad;
     struct pw_dropout drop;
 
     block(m, c, w, l, k, to);
@@ -346,10 +377,5 @@ void pw_backward_block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, 
                          (enum pw_norm)m->cfg.norm, 1, R, C);
         d = w->d_norm;
     }
-    for (int i = 0; i < added.n; i++) {
-        added.row[i] = plan->dev + plan->added[i] + k->row;
-        d_added[i] = rows ? slot + m->lay.pe + pw_learned_at(m, i) : sums;
-    }
-    m->ops->embed_bwd(c, slot + m->lay.embed, learned ? d_added : NULL, d, plan->dev + plan->tokens + k->row,
-                      &added, R, C);
+    embed(m, c, w, k, to, d);
 }

@@ -22,13 +22,16 @@ static void outline(struct pw_model *m, const struct pw_backend_ops *ops, const 
 static size_t pack_floats(const struct pw_model *m, bool backward)
 {
     const struct pw_config *cfg = &m->cfg;
-    size_t sum = 0;
+    int C = cfg->width, E = pw_config_embed_width(cfg);
+    size_t sum = 0, ends = m->ops->mat_pack_floats(cfg->vocab, E, backward);
 
     for (int k = 0; k < PW_MATS; k++) {
         struct pw_shape s = pw_mat_shape(cfg, k);
         sum += m->ops->mat_pack_floats(s.out, s.in, backward);
     }
-    return (size_t)cfg->layers * sum + m->ops->mat_pack_floats(cfg->vocab, cfg->width, backward);
+    if (cfg->embed_width > 0)
+        ends += m->ops->mat_pack_floats(C, E, backward) + m->ops->mat_pack_floats(E, C, backward);
+    return (size_t)cfg->layers * sum + ends;
 }
 
 static size_t table_floats(const struct pw_model *m)
@@ -146,6 +149,7 @@ size_t pw_model_one_copy_need(const struct pw_backend_ops *ops, const struct pw_
                               const struct pw_pe_use_opts *pe, int weight_bytes)
 {
     size_t C = (size_t)cfg->width, F = (size_t)cfg->ffn, V = (size_t)cfg->vocab;
+    size_t E = (size_t)pw_config_embed_width(cfg), widest = F > E ? F : E;
     size_t qkv = (size_t)pw_qkv_rows(cfg), up = (size_t)pw_up_rows(cfg), most = up > qkv ? up : qkv;
     struct pw_model m;
 
@@ -156,7 +160,7 @@ size_t pw_model_one_copy_need(const struct pw_backend_ops *ops, const struct pw_
         pw_ids_fini(&m);
         return SIZE_MAX;
     }
-    size_t head = ops->mat_pack_floats(cfg->vocab, cfg->width, false), ends = cfg->tied ? head : 2 * head;
+    size_t head = ops->mat_pack_floats(cfg->vocab, (int)E, false), ends = cfg->tied ? head : 2 * head;
     size_t packs = (pack_floats(&m, false) - head + ends) * (size_t)weight_bytes;
     size_t floats = 3 * (m.lay.size - m.lay.core) + 2 * (size_t)cfg->context; /* seen.c, flight.c */
     for (int i = 0; i < m.lay.n; i++)
@@ -165,7 +169,7 @@ size_t pw_model_one_copy_need(const struct pw_backend_ops *ops, const struct pw_
     floats += (pw_gates_bytes(&m) + pw_walks_bytes(&m)) / sizeof(float);
     pw_layout_fini(&m.lay);
     pw_ids_fini(&m);
-    size_t first = ends * (size_t)weight_bytes + V * C * sizeof(float); /* embedding and head */
-    size_t last = packs + (most > F ? most : F) * C * sizeof(float);
+    size_t first = ends * (size_t)weight_bytes + V * E * sizeof(float); /* embedding and head */
+    size_t last = packs + (most > widest ? most : widest) * C * sizeof(float);
     return floats * sizeof(float) + (first > last ? first : last);
 }

@@ -75,6 +75,8 @@ const struct pw_opt pw_config_opts[] = {
      "rank of a low-rank adapter (LoRA) of every matrix of attention and MLP; 0: none"},
     {"qkv_clip", PW_OPT_FLOAT, AT(qkv_clip), "0", 0, 1e6, NULL, PW_OPT_LATER,
      "limit of q, k and v after their projection, as in MPT; 0: off"},
+    {"embed_width", PW_OPT_INT, AT(embed_width), "0", 0, 8192, NULL, PW_OPT_LATER,
+     "width of token embeddings, which matrices project to the width and back, as in OPT-350m; 0: width"},
     {0},
 };
 
@@ -230,6 +232,11 @@ float pw_config_score_scale(const struct pw_config *cfg)
     return cfg->scale ? (float)(1 / sqrt(cfg->head_width)) : 1;
 }
 
+int pw_config_embed_width(const struct pw_config *cfg)
+{
+    return cfg->embed_width > 0 ? cfg->embed_width : cfg->width;
+}
+
 int pw_config_kv_heads(const struct pw_config *cfg)
 {
     return cfg->kv_heads > 0 ? cfg->kv_heads : cfg->heads;
@@ -283,6 +290,8 @@ enum pw_code pw_config_check(struct pw_config *cfg, struct pw_err *err)
         return code;
     if (cfg->logit_scale == 0)
         cfg->logit_scale = auto_logit_scale(cfg->width);
+    if (cfg->embed_width == cfg->width)
+        cfg->embed_width = 0;
     cfg->head_width = head_width;
     cfg->ffn = ffn;
     return pw_theorem_check(cfg, err);

@@ -45,6 +45,7 @@ struct pw_config {
     float score_scale; /* factor on scores in place of `scale`; 0: as `scale` says */
     float logit_cap;   /* logits = cap * tanh(logits / cap) (Gemma 2); 0: off */
     float qkv_clip;    /* q, k and v are limited to -clip..clip after their projection (MPT); 0: off */
+    int embed_width;   /* E: of token embeddings and rows of the head (OPT-350m); 0: C */
     int adapter;       /* rank of a low-rank adapter of every matrix of the layers; 0: none (adapter.c) */
     int vocab;         /* set by the task, not by an option */
     int trained; /* set by the task for pw_pe_parse: rows of the longest training sample; 0: not known */
@@ -102,7 +103,7 @@ enum pw_code pw_preset(const char *name, struct pw_config *cfg, struct pw_optim 
 
 /* Checks relations between the options, for example that width is a multiple of heads if head_width follows
  * from it. Replaces the values that mean "derived": head_width = 0 by width/heads, ffn = 0 by 4*width,
- * logit_scale = 0 by width^-0.5. */
+ * logit_scale = 0 by width^-0.5; and embed_width = width by 0. */
 enum pw_code pw_config_check(struct pw_config *cfg, struct pw_err *err);
 
 /* Return true if the q, k and v, the output of attention, the MLP, or LayerNorm have biases. */
@@ -123,6 +124,9 @@ bool pw_config_plain(const struct pw_config *cfg);
 
 /* Returns the factor on q.k. */
 float pw_config_score_scale(const struct pw_config *cfg);
+
+/* Returns E. Where it is not C, matrices project token embeddings to C, and the head's input to E. */
+int pw_config_embed_width(const struct pw_config *cfg);
 
 /* Returns the number of heads of k and v. */
 int pw_config_kv_heads(const struct pw_config *cfg);

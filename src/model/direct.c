@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 
@@ -44,12 +45,12 @@ const float *pw_direct_read(struct pw_direct *w, int kind, size_t offset, size_t
 const float *pw_direct_head_row(struct pw_direct *w, int v)
 {
     enum { ROWS = 32 };
-    size_t C = (size_t)w->m->cfg.width;
+    size_t E = (size_t)pw_config_embed_width(&w->m->cfg);
     int first = v / ROWS * ROWS, left = w->m->cfg.vocab - first;
 
-    return pw_direct_read(w, PW_DIRECT_HEAD, w->m->lay.head + (size_t)first * C,
-                          (size_t)(left < ROWS ? left : ROWS) * C) +
-           (size_t)(v - first) * C;
+    return pw_direct_read(w, PW_DIRECT_HEAD, w->m->lay.head + (size_t)first * E,
+                          (size_t)(left < ROWS ? left : ROWS) * E) +
+           (size_t)(v - first) * E;
 }
 
 void pw_freeze(const struct pw_direct *w, struct pw_frozen *f, int kind, size_t at, const double *x,
@@ -96,12 +97,28 @@ void pw_direct_freeze_last(const struct pw_direct *w, struct pw_frozen *f, const
     free(row);
 }
 
-void pw_direct_head_input(const struct pw_direct *w, const struct pw_frozen *f, double *out, const float *x)
+void pw_direct_reduce(struct pw_direct *w, double *x)
+{
+    size_t C = (size_t)w->m->cfg.width, E = (size_t)w->m->cfg.embed_width;
+
+    if (E == 0)
+        return;
+    const float *matrix = pw_direct_read(w, PW_DIRECT_HEAD_IN, w->m->lay.head_in, E * C);
+    double *y = pw_alloc(E, sizeof *y);
+    for (size_t e = 0; e < E; e++)
+        for (size_t i = 0; i < C; i++)
+            y[e] += (double)matrix[e * C + i] * x[i];
+    memcpy(x, y, E * sizeof *x);
+    free(y);
+}
+
+void pw_direct_head_input(struct pw_direct *w, const struct pw_frozen *f, double *out, const float *x)
 {
     for (int i = 0; i < w->m->cfg.width; i++)
         out[i] = (double)x[i];
     pw_frozen_apply(f, out, w->m->cfg.width);
     pw_direct_add(w, out, w->m->lay.norm_bias, (double)w->m->cfg.logit_scale);
+    pw_direct_reduce(w, out);
 }
 
 double pw_direct_logit(struct pw_direct *w, const double *x, int v)
@@ -110,7 +127,7 @@ double pw_direct_logit(struct pw_direct *w, const double *x, int v)
     const float *row = pw_direct_head_row(w, v);
     double sum = m->cfg.head_bias ? (double)w->p[m->lay.head_bias + (size_t)v] : 0;
 
-    for (int i = 0; i < m->cfg.width; i++)
+    for (int i = 0; i < pw_config_embed_width(&m->cfg); i++)
         sum += (double)row[i] * x[i];
     return sum;
 }

@@ -7,7 +7,15 @@
 
 /* Matrices that are not among the parameters, because a model has them in packs alone (packed.c) or with
  * adapters (adapter.c), are copied when they are needed. A copy stays until the next one of its kind. */
-enum { PW_DIRECT_O, PW_DIRECT_DOWN, PW_DIRECT_EMBED, PW_DIRECT_HEAD, PW_DIRECT_KINDS };
+enum {
+    PW_DIRECT_O,
+    PW_DIRECT_DOWN,
+    PW_DIRECT_EMBED,
+    PW_DIRECT_HEAD,
+    PW_DIRECT_EMBED_IN,
+    PW_DIRECT_HEAD_IN,
+    PW_DIRECT_KINDS
+};
 
 struct pw_direct {
     struct pw_model *m;
@@ -23,7 +31,7 @@ enum pw_code pw_direct_open(struct pw_direct *w, struct pw_model *m, struct pw_e
 void pw_direct_close(struct pw_direct *w);
 /* Returns n parameters from offset on, valid until the next call for this kind. */
 const float *pw_direct_read(struct pw_direct *w, int kind, size_t offset, size_t n);
-/* Returns row v of the head, valid until the next call. */
+/* Returns row v [E] of the head, valid until the next call. */
 const float *pw_direct_head_row(struct pw_direct *w, int v);
 
 /* A norm with the statistics of one row: x becomes gain * (x - mean of x). gain [C] also has 1/sigma, or
@@ -43,9 +51,13 @@ void pw_frozen_apply(const struct pw_frozen *f, double *x, int C);
 void pw_direct_add(const struct pw_direct *w, double *y, size_t at, double factor);
 /* Freezes the norm before the head, with logit_scale, at row x [C] of the stream. */
 void pw_direct_freeze_last(const struct pw_direct *w, struct pw_frozen *f, const float *x);
-/* out [C] = row x [C] of the stream as the head reads it: through f, with the norm's bias. */
-void pw_direct_head_input(const struct pw_direct *w, const struct pw_frozen *f, double *out, const float *x);
-/* Returns the logit of token v from the head's input x [C], before the cap. */
+/* Projects x [C], which the norm before the head returned, to what the head reads [E], in place; x has room
+ * for both. */
+void pw_direct_reduce(struct pw_direct *w, double *x);
+/* Sets the first E numbers of out, which has room for C and for E, to row x [C] of the stream as the head
+ * reads it: through f, with the norm's bias, projected. */
+void pw_direct_head_input(struct pw_direct *w, const struct pw_frozen *f, double *out, const float *x);
+/* Returns the logit of token v from the head's input x [E], before the cap. */
 double pw_direct_logit(struct pw_direct *w, const double *x, int v);
 /* Returns a logit after the cap. */
 double pw_direct_capped(const struct pw_model *m, double logit);

@@ -4,7 +4,8 @@
  * The convention of Kaplan et al. 2020, section 2.1: a multiply-add is two operations, and the backward pass
  * costs twice the forward pass, so
  *
- *   matrices   6 * (rows * L * (2*C*HD + 2*C*KD + 2*C*F) + scored * C*V), with 3*C*F if the MLP is gated
+ *   matrices   6 * (rows * L * (2*C*HD + 2*C*KD + 2*C*F) + scored * C*V), with 3*C*F if the MLP is gated, and
+ *              scored * E*V + (rows + scored) * C*E with embed_width=E
  *   attention 12 * L * HD * pairs       q.k and the sum over v, 2 * HD * pairs multiply-adds a layer; 18 if
  *                                       the encoding makes q and k twice as wide (pope)
  *
@@ -24,6 +25,9 @@ int64_t pw_model_flops(const struct pw_config *cfg, const struct pw_pe *pe, cons
         int64_t T = b->start[s + 1] - b->start[s];
         pairs += cfg->causal ? T * (T + 1) / 2 : T * T;
     }
-    return 6 * (b->n_rows * cfg->layers * (2 * C * HD + 2 * C * KD + mlp) + b->n_scored * C * cfg->vocab) +
+    int64_t E = pw_config_embed_width(cfg), ends = b->n_scored * E * cfg->vocab;
+    if (cfg->embed_width > 0)
+        ends += (b->n_rows + b->n_scored) * C * E;
+    return 6 * (b->n_rows * cfg->layers * (2 * C * HD + 2 * C * KD + mlp) + ends) +
            (pe->uses & PW_PE_POLAR ? 18 : 12) * cfg->layers * HD * pairs;
 }

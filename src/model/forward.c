@@ -10,10 +10,12 @@
  *
  *     mid = norm1(x + Wo attention(Wqkv x)), x' = norm2(mid + Wdown act(Wup mid))
  *
- * The options of published families (config.h) change parts of it. E can have a factor, and x0 a norm. Heads
- * of q and k can be normed, and query heads can share k and v. The outputs of attention and MLP can have
- * norms of their own, and the MLP a gate. In a parallel block both read x, and mid is only the first of two
- * sums. The head can have a bias, and the logits a cap.
+ * The options of published families (config.h) change parts of it. E can have a factor, and x0 a norm. Rows
+ * of E and of Whead can have another width than x (embed_width): a matrix projects E[token] to x's width
+ * before other rows are added, and another one projects the normed x_L to that of Whead. Heads of q and k can
+ * be normed, and query heads can share k and v. The outputs of attention and MLP can have norms of their own,
+ * and the MLP a gate. In a parallel block both read x, and mid is only the first of two sums. The head can
+ * have a bias, and the logits a cap.
  *
  * Training has dropout in the places of T5 (Raffel et al. 2020): on x0, the attention's probabilities and
  * output, the MLP's hidden layer and output, and the state before the head.
@@ -36,7 +38,7 @@ void pw_model_refresh(struct pw_model *m, int positions)
     if (m->stale & PW_STALE_MERGED)
         pw_adapters_merge(m);
     if (m->stale & PW_STALE_PACKS && !m->packed)
-        m->ops->prepare(m->be, m->mats, m->cfg.layers * PW_MATS + 1);
+        m->ops->prepare(m->be, m->mats, pw_mats(&m->cfg));
     if (m->stale & PW_STALE_TABLES) {
         pw_tables_compute(m);
         pw_gates_prepare(m);
@@ -302,19 +304,35 @@ static float *stream(const struct pw_model *m, const struct pw_work *w, const st
     return resid != NULL ? resid + (size_t)l * r->R * m->cfg.width : w->x[l];
 }
 
-/* Writes the embeddings of a chunk's tokens, with the rows that the encoding adds. */
-static void embed(struct pw_model *m, struct pw_ctx *c, float *x, const struct rows *r)
+/* Writes the embeddings of a chunk's tokens, x [R,pw_config_embed_width], with the rows of `added`. */
+static void embed_tokens(struct pw_model *m, struct pw_ctx *c, float *x, const struct pw_added *added,
+                         const struct rows *r)
 {
-    struct pw_added added = m->tables.added;
-    int C = m->cfg.width;
+    int E = pw_config_embed_width(&m->cfg);
 
-    memcpy(added.row, r->added, sizeof added.row);
     if (m->packed) {
         m->ops->unpack_rows(c, x, pw_packed_embed(m), r->ids, r->R);
-        m->ops->embed_fwd(c, x, x, NULL, &added, r->R, C);
+        m->ops->embed_fwd(c, x, x, NULL, added, r->R, E);
     } else {
-        m->ops->embed_fwd(c, x, m->p + m->lay.embed, r->ids, &added, r->R, C);
+        m->ops->embed_fwd(c, x, m->p + m->lay.embed, r->ids, added, r->R, E);
     }
+}
+
+/* Writes x0 [R,C] before its norm. */
+static void embed(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, float *x, const struct rows *r)
+{
+    struct pw_added added = m->tables.added, none = {.scale = added.scale};
+
+    memcpy(added.row, r->added, sizeof added.row);
+    if (w->token == NULL) {
+        embed_tokens(m, c, x, &added, r);
+        return;
+    }
+    embed_tokens(m, c, w->token, &none, r);
+    m->ops->linear_fwd(c, x, NULL, w->token, pw_end_mat(m, PW_END_EMBED_IN), NULL, NULL, PW_ACT_NONE, r->R);
+    added.scale = 1;
+    if (added.n > 0)
+        m->ops->embed_fwd(c, x, x, NULL, &added, r->R, m->cfg.width);
 }
 
 /* Runs block l; the first block includes the embedding. */
@@ -327,7 +345,7 @@ static void layer(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const
 
     if (l == 0) {
         float *embedded = w->embedded != NULL ? w->embedded : x;
-        embed(m, c, embedded, r);
+        embed(m, c, w, embedded, r);
         if (w->embedded != NULL)
             m->ops->norm_fwd(c, x, w->embedded_stat, embedded, pw_at(m->p, m->lay.embed_norm),
                              pw_at(m->p, m->lay.embed_norm_bias), (enum pw_norm)m->cfg.norm,
@@ -352,8 +370,14 @@ static void head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const 
                      cfg->width);
     if (d != NULL)
         m->ops->dropout(c, w->normed, w->normed, d, NULL, N, cfg->width);
-    m->ops->linear_fwd(c, w->logits, NULL, w->normed, &m->mats[cfg->layers * PW_MATS],
-                       pw_at(m->p, m->lay.head_bias), NULL, PW_ACT_NONE, N);
+    const float *read = w->normed;
+    if (w->reduced != NULL) {
+        m->ops->linear_fwd(c, w->reduced, NULL, read, pw_end_mat(m, PW_END_HEAD_IN), NULL, NULL, PW_ACT_NONE,
+                           N);
+        read = w->reduced;
+    }
+    m->ops->linear_fwd(c, w->logits, NULL, read, pw_end_mat(m, PW_END_HEAD), pw_at(m->p, m->lay.head_bias),
+                       NULL, PW_ACT_NONE, N);
     if (cfg->logit_cap > 0)
         m->ops->cap_fwd(c, w->logits, cfg->logit_cap, (size_t)N * cfg->vocab);
 }

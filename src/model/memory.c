@@ -10,14 +10,18 @@
 static void set_mats(struct pw_model *m)
 {
     const struct pw_config *cfg = &m->cfg;
-    int n = cfg->layers * PW_MATS;
+    int n = cfg->layers * PW_MATS, C = cfg->width, E = pw_config_embed_width(cfg);
 
     for (int i = 0; i < n; i++) {
         struct pw_shape s = pw_mat_shape(cfg, i % PW_MATS);
         const float *w = m->p + pw_mat_at(&m->lay.layer[i / PW_MATS], i % PW_MATS);
         m->mats[i] = (struct pw_mat){.w = w, .out = s.out, .in = s.in};
     }
-    m->mats[n] = (struct pw_mat){.w = m->p + m->lay.head, .out = cfg->vocab, .in = cfg->width};
+    *pw_end_mat(m, PW_END_HEAD) = (struct pw_mat){.w = m->p + m->lay.head, .out = cfg->vocab, .in = E};
+    if (cfg->embed_width == 0)
+        return;
+    *pw_end_mat(m, PW_END_EMBED_IN) = (struct pw_mat){.w = m->p + m->lay.embed_in, .out = C, .in = E};
+    *pw_end_mat(m, PW_END_HEAD_IN) = (struct pw_mat){.w = m->p + m->lay.head_in, .out = E, .in = C};
 }
 
 /* Sets the places of the packs of n matrices for linear_dx, if backward, or for the forward pass. */
@@ -44,7 +48,7 @@ size_t pw_packs_place_both(const struct pw_backend_ops *ops, struct pw_mat *mats
 
 static size_t place_all(struct pw_model *m, bool backward, float *to)
 {
-    return place_packs(m->ops, m->mats, m->cfg.layers * PW_MATS + 1, backward, to);
+    return place_packs(m->ops, m->mats, pw_mats(&m->cfg), backward, to);
 }
 
 /* Allocates memory for *to, unless it is there. Memory of the host is zeroed, which takes seconds for
@@ -88,7 +92,7 @@ enum pw_code pw_memory_init(struct pw_model *m, bool packed, struct pw_err *err)
         code = take_memory(m, &m->p, bytes, err);
     m->host = malloc(bytes);
     m->moved = calloc(2 * (size_t)m->lay.n, sizeof *m->moved);
-    m->mats = calloc((size_t)m->cfg.layers * PW_MATS + 2, sizeof *m->mats);
+    m->mats = calloc((size_t)pw_mats(&m->cfg) + 1, sizeof *m->mats);
     if (!pw_seen_init(m) || m->p == NULL || m->host == NULL || m->moved == NULL || m->mats == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory: %zu parameters need %zu MiB", m->lay.size,
                        bytes >> 20);

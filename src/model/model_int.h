@@ -12,8 +12,10 @@
 
 #define PW_ABSENT SIZE_MAX /* offset of a tensor that this configuration does not have */
 
-/* Matrices of a layer as the linear operations see them; the last matrix of the model is the head. */
+/* Matrices of a layer as the linear operations see them; and those behind the layers' (pw_end_mat), of which
+ * the last two project token embeddings into the stream and the stream into the head (embed_width). */
 enum { PW_MAT_QKV, PW_MAT_O, PW_MAT_UP, PW_MAT_DOWN, PW_MATS };
+enum { PW_END_HEAD, PW_END_EMBED_IN, PW_END_HEAD_IN };
 
 /* Offsets of one layer's tensors in the flat buffer. The q, k and v weights are contiguous and form one
  * matrix [(H+2K)D,C]; so are their biases. Those of the gate come right before `up`, which then is [2F,C]. */
@@ -33,7 +35,7 @@ struct pw_param_layout {
     int n_core;        /* number of tensors without the encoding's */
     struct pw_layer_at *layer;
     size_t embed, norm, norm_bias, head, pe; /* head equals embed if the weights are tied */
-    size_t embed_norm, embed_norm_bias, head_bias;
+    size_t embed_norm, embed_norm_bias, embed_in, head_in, head_bias;
 };
 
 /* A step in flight, with the host data that its result needs. */
@@ -81,15 +83,17 @@ struct pw_work {
     float *mem, *operands; /* operands holds n1, n2, hid, normed and d_hid */
     int R, N;              /* rows and scored rows that fit */
     size_t save;
-    struct pw_acts *acts;                    /* [L] */
-    float *embedded, *embedded_stat;         /* [R,C] the embedding before its norm; NULL: it has none */
-    float **x;                               /* [L+1] of [R,C]: the residual stream before layer l */
-    float *picked, *normed, *stat, *logits;  /* [N,C] [N,C] [N,2] [N,V] */
-    float *d_logits, *d_normed, *d_picked;   /* from here on: backward pass only */
+    struct pw_acts *acts;                   /* [L] */
+    float *embedded, *embedded_stat;        /* [R,C] the embedding before its norm; NULL: it has none */
+    float *token, *reduced;                 /* [R,E] [N,E] inputs of embed_in and of the head; NULL: E is C */
+    float **x;                              /* [L+1] of [R,C]: the residual stream before layer l */
+    float *picked, *normed, *stat, *logits; /* [N,C] [N,C] [N,2] [N,V] */
+    float *d_logits, *d_normed, *d_picked;  /* from here on: backward pass only */
     float *d, *d_norm, *d_z, *d_qkv, *d_hid; /* [R,C] [R,C] [R,HD] [R,3HD] [R,F] */
     /* NULL where the configuration has no use for them: [R,(H+2K)D]; [R,2F]; [R,C], of the input of a norm
      * after a branch; [R,C], of norm2's output in a parallel block */
     float *d_raw, *d_pre, *d_post, *d_n2;
+    float *d_token, *d_reduced; /* of token and reduced */
     /* [R,H] gradients of the terms, [R,pw_gate_columns] of the projection, [R,C] of its input; NULL without
      */
     float *d_terms, *d_gate, *d_gated;
@@ -196,7 +200,7 @@ struct pw_model {
     float *p, *m, *v, *g;
     float *host;         /* [size] scratch */
     double *moved;       /* [lay.n,2] of the last step: backend.h, adamw; 0 of tensors that it left out */
-    struct pw_mat *mats; /* [L*PW_MATS + 1], and room for the embedding: packed.c */
+    struct pw_mat *mats; /* [pw_mats], and room for the embedding: packed.c */
     float *pack, *back;  /* of all mats; back: pw_model_reserve */
     /* The matrices are in their packs alone, and p has no memory for them: packed.c. */
     bool packed;
@@ -279,6 +283,18 @@ static inline struct pw_shape pw_mat_shape(const struct pw_config *cfg, int k)
     case PW_MAT_UP: return (struct pw_shape){pw_up_rows(cfg), C};
     default: return (struct pw_shape){C, cfg->ffn};
     }
+}
+
+/* Returns the number of matrices, without the embedding. */
+static inline int pw_mats(const struct pw_config *cfg)
+{
+    return cfg->layers * PW_MATS + (cfg->embed_width > 0 ? 3 : 1);
+}
+
+/* Returns a matrix behind those of the layers. */
+static inline struct pw_mat *pw_end_mat(const struct pw_model *m, int k)
+{
+    return &m->mats[m->cfg.layers * PW_MATS + k];
 }
 
 /* Returns the offset of matrix k < PW_MATS of a layer. */

@@ -28,7 +28,7 @@ bool pw_model_one_copy(const struct pw_backend_ops *ops)
 /* The matrices of the linear operations, and the embedding unless it is the head. */
 static int n_mats(const struct pw_model *m)
 {
-    return m->cfg.layers * PW_MATS + (m->cfg.tied ? 1 : 2);
+    return pw_mats(&m->cfg) + (m->cfg.tied ? 0 : 1);
 }
 
 static size_t floats_of(const struct pw_mat *mat)
@@ -97,10 +97,9 @@ void pw_packed_fini(struct pw_model *m)
 
 enum pw_code pw_packed_init(struct pw_model *m, struct pw_err *err)
 {
-    int last = m->cfg.layers * PW_MATS + 1;
-
     if (!m->cfg.tied)
-        m->mats[last] = (struct pw_mat){.w = m->p + m->lay.embed, .out = m->cfg.vocab, .in = m->cfg.width};
+        m->mats[n_mats(m) - 1] = (struct pw_mat){
+            .w = m->p + m->lay.embed, .out = m->cfg.vocab, .in = pw_config_embed_width(&m->cfg)};
     for (int i = 0; i < n_mats(m); i++)
         pw_pages_close(m->p + offset_of(m, &m->mats[i]), floats_of(&m->mats[i]) * sizeof(float));
     return reserve_packs(m, err);
@@ -287,7 +286,7 @@ void pw_packed_read(const struct pw_model *m, float *out, size_t offset, size_t 
 
 const struct pw_mat *pw_packed_embed(const struct pw_model *m)
 {
-    return &m->mats[n_mats(m) - 1];
+    return m->cfg.tied ? pw_end_mat(m, PW_END_HEAD) : &m->mats[n_mats(m) - 1];
 }
 
 size_t pw_model_one_copy_bytes(const struct pw_model *m)

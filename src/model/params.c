@@ -193,13 +193,16 @@ static void add_pe(struct pw_param_layout *lay, const struct pw_config *cfg, con
 enum pw_code pw_layout_init(struct pw_param_layout *lay, const struct pw_config *cfg,
                             const struct pw_pe_use_opts *pe, struct pw_err *err)
 {
-    enum { PER_LAYER = 26 + 2 * PW_MATS, OTHERS = 7 + PW_PE_PARAMS };
-    bool last = pw_config_norm_mlp(cfg) != PW_NORM_NONE;
+    enum { PER_LAYER = 26 + 2 * PW_MATS, OTHERS = 9 + PW_PE_PARAMS };
+    bool last = pw_config_norm_mlp(cfg) != PW_NORM_NONE, projects = cfg->embed_width > 0;
+    int C = cfg->width, E = pw_config_embed_width(cfg);
 
     *lay = (struct pw_param_layout){.norm = PW_ABSENT,
                                     .norm_bias = PW_ABSENT,
                                     .embed_norm = PW_ABSENT,
                                     .embed_norm_bias = PW_ABSENT,
+                                    .embed_in = PW_ABSENT,
+                                    .head_in = PW_ABSENT,
                                     .head_bias = PW_ABSENT};
     lay->params = calloc((size_t)(cfg->layers * PER_LAYER + OTHERS), sizeof *lay->params);
     lay->layer = calloc((size_t)cfg->layers, sizeof *lay->layer);
@@ -207,19 +210,22 @@ enum pw_code pw_layout_init(struct pw_param_layout *lay, const struct pw_config 
         pw_layout_fini(lay);
         return pw_fail(err, PW_ENOMEM, "out of memory");
     }
-    lay->embed = add_tensor(lay, "embed.weight", cfg->vocab, cfg->width, 1, 0);
+    lay->embed = add_tensor(lay, "embed.weight", cfg->vocab, E, 1, 0);
+    if (projects)
+        lay->embed_in = add_tensor(lay, "embed_in.weight", C, E, 1 / sqrt(E), 0);
     if (cfg->embed_norm)
-        lay->embed_norm = add_tensor(lay, "embed_norm.weight", 0, cfg->width, 0, 1);
+        lay->embed_norm = add_tensor(lay, "embed_norm.weight", 0, C, 0, 1);
     if (cfg->embed_norm && pw_config_bias_norm(cfg))
-        lay->embed_norm_bias = add_tensor(lay, "embed_norm.bias", 0, cfg->width, 0, 0);
+        lay->embed_norm_bias = add_tensor(lay, "embed_norm.bias", 0, C, 0, 0);
     for (int l = 0; l < cfg->layers; l++)
         add_layer(lay, cfg, l);
     if (last)
-        lay->norm = add_tensor(lay, "norm.weight", 0, cfg->width, 0, 1);
+        lay->norm = add_tensor(lay, "norm.weight", 0, C, 0, 1);
     if (last && pw_config_bias_norm(cfg))
-        lay->norm_bias = add_tensor(lay, "norm.bias", 0, cfg->width, 0, 0);
-    lay->head = cfg->tied ? lay->embed
-                          : add_tensor(lay, "head.weight", cfg->vocab, cfg->width, 1 / sqrt(cfg->width), 0);
+        lay->norm_bias = add_tensor(lay, "norm.bias", 0, C, 0, 0);
+    if (projects)
+        lay->head_in = add_tensor(lay, "head_in.weight", E, C, 1 / sqrt(C), 0);
+    lay->head = cfg->tied ? lay->embed : add_tensor(lay, "head.weight", cfg->vocab, E, 1 / sqrt(E), 0);
     if (cfg->head_bias)
         lay->head_bias = add_tensor(lay, "head.bias", 0, cfg->vocab, 0, 0);
     for (int l = 0; l < cfg->layers && cfg->adapter > 0; l++)

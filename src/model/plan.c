@@ -31,9 +31,9 @@ static size_t row_floats(const struct pw_model *m, bool train)
 
     layer += raw + post;
     if (!train)
-        return layer;
+        return layer + (size_t)cfg->embed_width;
     return cfg->layers * layer + 2 * C + 4 * HD + F + raw + post + (cfg->gated ? 2 * F : 0) +
-           2 * (size_t)cfg->adapter;
+           2 * ((size_t)cfg->adapter + (size_t)cfg->embed_width);
 }
 
 static size_t seq_floats(const struct pw_model *m, const struct pw_batch *b, int seq, bool train)

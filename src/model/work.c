@@ -95,6 +95,9 @@ static struct blocks carve_all(const struct pw_model *m, struct pw_work *w, bool
     }
     w->embedded = cfg->embed_norm ? carve(c, R * C) : NULL;
     w->embedded_stat = cfg->embed_norm ? carve(c, R * 2) : NULL;
+    size_t E = cfg->embed_width > 0 ? (size_t)cfg->embed_width : 0;
+    w->token = E > 0 ? carve(c, R * E) : NULL;
+    w->reduced = E > 0 ? carve(c, N * E) : NULL;
     for (int l = 0; l <= L; l++)
         w->x[l] = train || l == 0 ? carve(c, R * C) : w->x[0];
     w->picked = carve(c, N * C);
@@ -103,6 +106,8 @@ static struct blocks carve_all(const struct pw_model *m, struct pw_work *w, bool
     w->logits = carve(c, N * V);
     if (train) {
         w->d_logits = carve(c, N * V);
+        w->d_token = E > 0 ? carve(c, R * E) : NULL;
+        w->d_reduced = E > 0 ? carve(c, N * E) : NULL;
         w->d_normed = carve(c, N * C);
         w->d_picked = carve(c, N * C);
         w->d = carve(c, R * C);

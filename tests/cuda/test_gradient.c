@@ -69,6 +69,8 @@ static const struct {
     {SMALL " adapter=3 act=gelu bias=on dropout=0.1", "learned"},
     {"layers=2 width=24 heads=6 kv_heads=2 ffn=20 context=16 gated=on act=silu adapter=8", "rotary"},
     {SMALL " norm=layernorm bias=on head_bias=on embed_norm=on post_norm=on dropout=0.1", "learned"},
+    {SMALL " norm=layernorm norm_at=after bias=on tied=on embed_width=7 dropout=0.1", "learned"},
+    {SMALL " norm_at=after embed_width=40 embed_scale=2", "sinusoidal"},
 };
 enum { FAMILIES = sizeof families / sizeof *families };
 

@@ -26,7 +26,7 @@ LENGTHS = [5, 1, 12, 8]
 BASE = dict(layers=2, width=8, heads=2, ffn=12, norm="rmsnorm", norm_at="both", act="relu", bias="off", tied="off",
             scale="on", logit_scale=1.0, causal="on")
 FAMILY = dict(gated="off", kv_heads=0, parallel="off", qk_norm="off", post_norm="off", head_bias="off", norm_eps=0,
-              embed_norm="off", embed_scale=1.0, score_scale=0, logit_cap=0)
+              embed_norm="off", embed_scale=1.0, score_scale=0, logit_cap=0, embed_width=0)
 CASES = {
     "none": ("none", {}),
     "learned": ("learned", {}),
@@ -91,6 +91,8 @@ FAMILIES = {
     "gemma3": ("rotary", dict(heads=4, kv_heads=2, head_width=4, gated="on", act="gelu_tanh", embed_scale=2.828125,
                               post_norm="on", qk_norm="head", score_scale=0.5, tied="on")),
     "transformer": ("sinusoidal", dict(norm="layernorm", norm_at="after", bias="on", tied="on", embed_scale=2.828125)),
+    "opt_350m": ("learned", dict(norm="layernorm", norm_at="after", bias="on", tied="on", embed_width=5)),
+    "embed_width": ("alibi", dict(embed_width=11, embed_norm="on", embed_scale=2.0)),
 }
 
 ADAPTERS = {
@@ -166,7 +168,11 @@ class Model:
         self.norm_bias = o["norm"] == "layernorm" and o["bias"] in ("on", "mlp")
         biased = {"attn.q": ("on", "qkv"), "attn.k": ("on", "qkv"), "attn.v": ("on", "qkv"), "attn.o": ("on",)}
         self.p = {}
-        self.add("embed.weight", V, C)
+        E = o["embed_width"] or C
+        self.add("embed.weight", V, E)
+        if E != C:
+            self.add("embed_in.weight", C, E)
+            self.add("head_in.weight", E, C)
         if o["embed_norm"] == "on":
             self.add_norm("embed_norm")
         for i in range(o["layers"]):
@@ -192,7 +198,7 @@ class Model:
         if o["norm_at"] != "after":
             self.add_norm("norm")
         if o["tied"] == "off":
-            self.add("head.weight", V, C)
+            self.add("head.weight", V, E)
         if o["head_bias"] == "on":
             self.add("head.bias", V)
         if self.pe in ("learned", "learned_reversed"):
@@ -418,7 +424,8 @@ class Model:
 
     def logits(self, tokens):
         o, T, H, D = self.o, len(tokens), self.o["heads"], self.D
-        x = self.norm("embed_norm", o["embed_scale"] * self.p["embed.weight"][tokens] + self.added(T))
+        x = o["embed_scale"] * self.p["embed.weight"][tokens]
+        x = self.norm("embed_norm", (F.linear(x, self.p["embed_in.weight"]) if o["embed_width"] else x) + self.added(T))
         after = o["norm_at"] == "after"
         for i in range(o["layers"]):
             n = x if after else self.norm(f"layers.{i}.norm1", x)
@@ -468,7 +475,9 @@ class Model:
             if after:
                 x = self.norm(f"layers.{i}.norm2", x)
         head = self.p["embed.weight" if o["tied"] == "on" else "head.weight"]
-        logits = F.linear(self.norm("norm", x) * o["logit_scale"], head, self.p.get("head.bias"))
+        x = self.norm("norm", x) * o["logit_scale"]
+        x = F.linear(x, self.p["head_in.weight"]) if o["embed_width"] else x
+        logits = F.linear(x, head, self.p.get("head.bias"))
         return o["logit_cap"] * torch.tanh(logits / o["logit_cap"]) if o["logit_cap"] else logits
 
 

@@ -295,6 +295,7 @@ static void test_sums(void **state)
         "model norm=none logit_scale=0.5; pe t5",
         "model norm_at=ff dropout=0.2; pe learned",
         "model norm=layernorm norm_at=ff; pe rotary",
+        "model norm=layernorm norm_at=after bias=on tied=on embed_width=20; pe learned",
         "model bias=on logit_scale=0 head_width=4; pe alibi",
     };
     struct bench b;

@@ -1,4 +1,5 @@
 /* test_train.c - tests which arms train and how far; a failing `train` must change nothing. */
+#include <stdio.h>
 #include <string.h>
 
 #include "ref_lab.h"
@@ -84,12 +85,32 @@ static void test_failure_changes_nothing(void **state)
     }
 }
 
+/* The block of the first Transformer learns, and so does an embedding of another width. */
+static void test_post_norm(void **state)
+{
+    (void)state;
+    static const char *const models[] = {"norm_at=after",
+                                         "norm=layernorm norm_at=after bias=on tied=on embed_width=24"};
+    struct bench b;
+    bench_open(&b, 2, false);
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        char line[160];
+        snprintf(line, sizeof line, "task copy lengths=1..4; model tiny %s; pe learned; train 300",
+                 models[i]);
+        bench_must(&b, line);
+        const struct pw_series *s = &b.s->arms[0].rep[0].series;
+        assert_true(s->v[PW_M_LOSS][0] > 1.5f && s->v[PW_M_LOSS][s->n - 1] < 0.2f);
+    }
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_arm),
         cmocka_unit_test(test_part_of_a_round),
         cmocka_unit_test(test_failure_changes_nothing),
+        cmocka_unit_test(test_post_norm),
     };
     return cmocka_run_group_tests_name("train", tests, NULL, NULL);
 }

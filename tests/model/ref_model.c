@@ -270,19 +270,22 @@ static void blocks(const struct ref_view *r, double *x, const int *pos, int T, i
 /* The loss of scored row k of the batch. */
 static double cross_entropy(const struct ref_view *r, const double *x, int target, int k)
 {
-    int C = r->cfg->width, V = r->cfg->vocab;
-    double *n = room(1, C), *logits = room(1, V), sum = 0, loss;
+    int C = r->cfg->width, V = r->cfg->vocab, E = r->head_in != NULL ? r->cfg->embed_width : C;
+    double *n = room(1, C), *reduced = room(1, E), *logits = room(1, V), sum = 0, loss;
 
     norm(r, n, x, r->norm, r->norm_bias);
     for (int c = 0; c < C; c++)
         n[c] *= r->cfg->logit_scale * mask(r, 0, FINAL, 0, k, c);
-    linear(logits, r->head, r->head_bias, n, V, C);
+    if (r->head_in != NULL)
+        linear(reduced, r->head_in, NULL, n, E, C);
+    linear(logits, r->head, r->head_bias, r->head_in != NULL ? reduced : n, V, E);
     for (int v = 0; v < V && r->cfg->logit_cap > 0; v++)
         logits[v] = r->cfg->logit_cap * tanh(logits[v] / r->cfg->logit_cap);
     for (int v = 0; v < V; v++)
         sum += exp(logits[v]);
     loss = log(sum) - logits[target];
     free(n);
+    free(reduced);
     free(logits);
     return loss;
 }
@@ -290,7 +293,7 @@ static double cross_entropy(const struct ref_view *r, const double *x, int targe
 double ref_loss(const struct ref_model *r, const struct pw_batch *b, double *each)
 {
     struct ref_view v = ref_look(r);
-    int C = r->cfg->width, k = 0;
+    int C = r->cfg->width, E = v.embed_in != NULL ? r->cfg->embed_width : C, k = 0;
     double sum = 0;
 
     for (int s = 0; s < b->n_seqs; s++) {
@@ -298,9 +301,13 @@ double ref_loss(const struct ref_model *r, const struct pw_batch *b, double *eac
         double *x = room(T, C);
         for (int t = 0; t < T; t++) {
             double *row = x + t * C;
+            const double *token = v.embed + b->tokens[first + t] * E;
+            if (v.embed_in != NULL)
+                linear(row, v.embed_in, NULL, token, C, E);
+            else
+                memcpy(row, token, C * sizeof *row);
             for (int c = 0; c < C; c++)
-                row[c] = (double)r->cfg->embed_scale * v.embed[b->tokens[first + t] * C + c] +
-                         ref_added(&v, t, T, c);
+                row[c] = (double)r->cfg->embed_scale * row[c] + ref_added(&v, t, T, c);
             norm(&v, row, row, v.embed_norm, v.embed_norm_bias);
             for (int c = 0; c < C; c++)
                 row[c] *= mask(&v, 0, EMBED, 0, first + t, c);

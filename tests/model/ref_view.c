@@ -63,6 +63,8 @@ struct ref_view ref_look(const struct ref_model *r)
     v.embed_norm = ref_tensor(r, "embed_norm.weight");
     v.embed_norm_bias = ref_tensor(r, "embed_norm.bias");
     v.head_bias = ref_tensor(r, "head.bias");
+    v.embed_in = ref_tensor(r, "embed_in.weight");
+    v.head_in = ref_tensor(r, "head_in.weight");
     v.head = r->cfg->tied ? v.embed : ref_tensor(r, "head.weight");
     assert(r->cfg->layers <= 8);
     for (int l = 0; l < r->cfg->layers; l++) {

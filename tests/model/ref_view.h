@@ -17,7 +17,8 @@ struct ref_view {
     const struct ref_model *whole;
     const struct pw_config *cfg;
     const double *embed, *head, *norm, *norm_bias, *pe, *embed_norm, *embed_norm_bias, *head_bias;
-    bool capped; /* a formula whose scores go through ref_capped */
+    const double *embed_in, *head_in; /* of embed_width; NULL */
+    bool capped;                      /* a formula whose scores go through ref_capped */
     /* The formula of test_gradient.c whose score has learned parameters [L,H] and [1]; NULL. */
     const double *bend, *tilt;
     /* The formula of test_gradient.c whose embed, angle, gain and scale have learned parameters, beside a

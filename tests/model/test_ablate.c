@@ -137,10 +137,10 @@ static void test_z_is_the_table_s(void **state)
 
 /* A head replaced by zeros equals a head with zero columns of W_o: the bits of the forward pass are the same.
  * So are all gradients, except those of these columns, which have no input. q, k and v get no gradient. */
-static void test_zeros_are_zero_columns(void **state)
+static void check_zero_columns(struct toy *toy, const char *options)
 {
     static float a[T * V], b[T * V];
-    struct pw_model *m = shaken(*state, SMALL " bias=on dropout=0.2", "t5");
+    struct pw_model *m = shaken(toy, options, "t5");
     size_t n = pw_model_size(m);
     float *p = malloc(n * sizeof *p), *off, *zeroed;
 
@@ -167,6 +167,13 @@ static void test_zeros_are_zero_columns(void **state)
     free(off);
     free(zeroed);
     pw_model_destroy(m);
+}
+
+static void test_zeros_are_zero_columns(void **state)
+{
+    check_zero_columns(*state, SMALL " bias=on dropout=0.2");
+    check_zero_columns(*state,
+                       SMALL " bias=on dropout=0.2 norm=layernorm norm_at=after tied=on embed_width=7");
 }
 
 /* A table doesn't depend on the input: q, k and v get no gradient, W_o gets one. A table with equal rows

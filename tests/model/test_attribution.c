@@ -107,6 +107,10 @@ static const struct {
      "logit_cap=2",
      "sinusoidal", true, true},
     {"layers=2 width=16 heads=2 norm_at=after adapter=3 kv_heads=1 gated=on", "t5", false, false},
+    {"layers=2 width=16 heads=2 norm_at=after norm=layernorm bias=on tied=on embed_width=6", "learned", true,
+     true},
+    {"layers=2 width=16 heads=2 embed_width=30 embed_norm=on embed_scale=2 head_bias=on logit_cap=2",
+     "sinusoidal", true, true},
 };
 
 static void parts_sum_up_to_the_logit(void **state)

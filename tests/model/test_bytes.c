@@ -133,6 +133,7 @@ static void test_promise(void **state)
           "alibi", 32, 2, 20);
     check("layers=3 width=64 heads=8 context=128 norm=layernorm norm_at=after bias=on tied=on", "learned", 32,
           2, 60);
+    check("layers=2 width=64 heads=8 context=128 embed_width=32", "learned", 32, 2, 60);
     check("layers=2 width=64 heads=8 context=128", "expr 'angle = i / n; scale = h'", 32, 2, 100);
     check("layers=3 width=64 heads=8 context=128 adapter=8 gated=on bias=on", "rotary", 32, 2, 60);
 }

@@ -95,7 +95,7 @@ static void test_every_model(void **state)
         "layers=3 width=20 heads=2 head_width=6 ffn=33 context=80 tied=on logit_scale=0.3 scale=off",
         "layers=2 width=34 heads=1 context=80 norm=none bias=on act=gelu_tanh",
         "layers=2 width=24 heads=3 context=80 norm_at=ff",
-        "layers=2 width=24 heads=3 context=80 norm_at=after norm=layernorm bias=on tied=on",
+        "layers=2 width=24 heads=3 context=80 norm_at=after norm=layernorm bias=on tied=on embed_width=7",
         "layers=2 width=12 heads=3 context=80 causal=off",
         "layers=2 width=12 heads=3 context=80 adapter=2",
         "layers=2 width=16 heads=2 context=80 dropout=0.5",

@@ -29,7 +29,8 @@ static const struct {
     {SIZES "norm=layernorm bias=mlp head_bias=on parallel=shared embed_norm=on", "alibi"},
     {SIZES "norm=layernorm bias=on parallel=on act=gelu", "t5"},
     {SIZES "norm=layernorm act=gelu qkv_clip=0.5 tied=on", "alibi"},
-    {SIZES "norm=layernorm norm_at=after bias=on tied=on", "learned"},
+    {SIZES "norm=layernorm norm_at=after bias=on tied=on embed_width=10", "learned"},
+    {SIZES "embed_width=40 embed_scale=2", "sinusoidal"},
 };
 enum { FAMILIES = sizeof families / sizeof *families };
 
@@ -165,8 +166,9 @@ static void test_refusals(void **state)
         {"norm=none embed_norm=on",
          "embed_norm=on norm=none: there is no norm to apply; use norm=rmsnorm or layernorm"},
     };
-    static const char *const with_theorem[] = {"gated=on", "kv_heads=2", "parallel=on",  "qk_norm=head",
-                                               "bias=mlp", "act=silu",   "head_bias=on", "logit_cap=1"};
+    static const char *const with_theorem[] = {"gated=on",     "kv_heads=2",  "parallel=on",
+                                               "qk_norm=head", "bias=mlp",    "act=silu",
+                                               "head_bias=on", "logit_cap=1", "embed_width=5"};
     struct pw_err err = {0};
     struct pw_config c;
 
@@ -187,6 +189,9 @@ static void test_refusals(void **state)
     }
     toy_set(&c, "heads=8 kv_heads=8");
     assert_int_equal(pw_config_check(&c, &err), PW_OK);
+    toy_set(&c, "width=32 embed_width=32"); /* no projection */
+    assert_int_equal(pw_config_check(&c, &err), PW_OK);
+    assert_int_equal(c.embed_width, 0);
 }
 
 /* Canonical texts of models without these options are as they were. */

@@ -205,6 +205,11 @@ static const struct {
     {SMALL " norm_at=after", "grape", 7},
     {SMALL " norm_at=after adapter=2", "path", 7},
     {SMALL " norm_at=after dropout=0.3", "wall", 7},
+    {SMALL " embed_width=5", "learned", 7},
+    {SMALL " embed_width=5 tied=on dropout=0.3", "none", 7},
+    {SMALL " embed_width=33 tied=on embed_scale=2 norm_at=after norm=layernorm bias=on", "ldpe", 7},
+    {SMALL " embed_width=1 embed_norm=on head_bias=on logit_cap=2 logit_scale=0.5", "sinusoidal", 7},
+    {SMALL " embed_width=4 parallel=on adapter=2", LEARNED(""), 7},
     {SMALL " bias=qkv norm=layernorm", "rotary", 7},
     {SMALL " bias=mlp norm=layernorm", "none", 7},
     {SMALL " head_bias=on", "none", 7},
@@ -226,7 +231,8 @@ static const struct {
     {("layers=2 width=12 heads=6 kv_heads=2 ffn=10 context=16 adapter=2 gated=on act=silu qk_norm=head "
       "post_norm=on parallel=on"),
      "rotary", 7},
-    /* families: LLaMA, Qwen2, Qwen3, NeoX, GPT-J, BLOOM, MPT, Gemma, Gemma 3, the first Transformer */
+    /* families: LLaMA, Qwen2, Qwen3, NeoX, GPT-J, BLOOM, MPT, Gemma, Gemma 3, the first Transformer,
+     * OPT-350m */
     {"layers=2 width=12 heads=6 kv_heads=2 ffn=10 context=16 gated=on act=silu norm_eps=1e-5", "rotary", 7},
     {"layers=2 width=12 heads=6 kv_heads=3 ffn=10 context=16 gated=on act=silu bias=qkv tied=on", "rotary",
      7},
@@ -246,6 +252,7 @@ static const struct {
      "rotary", 7},
     {SMALL " norm=layernorm norm_at=after bias=on tied=on embed_scale=3.4641016 dropout=0.1", "sinusoidal",
      7},
+    {SMALL " norm=layernorm norm_at=after bias=on tied=on embed_width=6", "learned", 7},
     {"layers=1 width=1 heads=1 ffn=1 context=16 norm=none", "none", 2},
     {"layers=2 width=17 heads=5 head_width=3 ffn=19 context=16 bias=on", "t5", 23},
     {"layers=3 width=20 heads=2 head_width=18 ffn=33 context=16 tied=on", "rotary dims=6", 34},

@@ -29,8 +29,10 @@ static const struct {
      "embed_norm=on",
      "alibi"},
     {"layers=2 width=12 heads=3 ffn=10 context=32 parallel=on bias=mlp", "t5"},
-    {"layers=2 width=12 heads=3 ffn=10 context=32 norm=layernorm norm_at=after bias=on tied=on dropout=0.1",
+    {"layers=2 width=12 heads=3 ffn=10 context=32 norm=layernorm norm_at=after bias=on tied=on dropout=0.1 "
+     "embed_width=7",
      "learned"},
+    {"layers=1 width=12 heads=3 ffn=10 context=32 embed_width=20 embed_scale=2", "sinusoidal"},
     {"layers=2 width=12 heads=3 ffn=10 context=32 gated=on adapter=3", "learned"},
     {"layers=2 width=16 heads=2 context=32 tied=on dropout=0.1 act=gelu", "alibi"},
     {"layers=2 width=12 heads=3 ffn=10 context=32", "shaw distance=3"},

@@ -24,7 +24,9 @@ static const struct {
      "learned"},
     {"layers=2 width=12 heads=3 ffn=10 context=32 parallel=shared adapter=2", "fire"},
     {"layers=2 width=12 heads=3 ffn=10 context=32 parallel=on", "alibi"},
-    {"layers=2 width=12 heads=3 ffn=10 context=32 norm_at=after norm=layernorm bias=on adapter=2", "learned"},
+    {"layers=2 width=12 heads=3 ffn=10 context=32 norm_at=after norm=layernorm bias=on adapter=2 "
+     "embed_width=7",
+     "learned"},
     {"layers=2 width=12 heads=3 ffn=10 context=32 adapter=3",
      "expr 'T = learn(normal(0.5), 40) per head; bias = T[d]'"},
     {"layers=2 width=12 heads=3 ffn=10 context=32", "fox"},

@@ -35,14 +35,19 @@ static int64_t count_forward(const struct pw_config *c, const struct pw_batch *b
                         n += 2 * c->heads * c->head_width; /* q.k and p*v */
             }
     }
-    return n + (int64_t)b->n_scored * V * c->width;
+    if (c->embed_width == 0)
+        return n + (int64_t)b->n_scored * V * c->width;
+    for (int i = 0; i < b->n_rows + b->n_scored; i++)
+        n += (int64_t)c->embed_width * c->width;
+    return n + (int64_t)b->n_scored * V * c->embed_width;
 }
 
 static void test_flops(void **state)
 {
     static const char *const options[] = {"layers=2 width=12 heads=3", "layers=1 width=16 heads=2 causal=off",
                                           "layers=3 width=8 heads=2 head_width=7 ffn=5 tied=on",
-                                          "layers=2 width=12 heads=6 kv_heads=2 ffn=7 gated=on"};
+                                          "layers=2 width=12 heads=6 kv_heads=2 ffn=7 gated=on",
+                                          "layers=2 width=12 heads=3 embed_width=5 tied=on"};
     (void)state;
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         struct pw_config cfg = toy_config(options[i], V);

@@ -16,10 +16,14 @@ void ref_case_embed(struct ref_call *r)
     int *ids = ref_ids(r, R, 0, V), *one = ref_ids(r, R, 0, P), *two = ref_ids(r, R, 0, P);
     float *table = ref_input(r, nv, 1.0f), *added = ref_input(r, np, 1.0f), *more = ref_input(r, np, 1.0f);
     float *dx = ref_input(r, n, 1.0f);
-    float *x = ref_output(r, n), *dt = ref_output(r, nv), *da = ref_output(r, np), *dm = ref_output(r, np);
+    float *x = ref_output(r, n), *own = ref_output(r, n), *dt = ref_output(r, nv), *da = ref_output(r, np),
+          *dm = ref_output(r, np);
     struct pw_added a = {tables, halves, {added, more}, {one, two}, ref_next(&r->s) % 2 ? 1.0f : 1.7f};
     r->ops->embed_fwd(r->c, x, table, ids, &a, R, C);
     r->ops->embed_bwd(r->c, dt, learned ? (float *const[]){da, dm} : NULL, dx, ids, &a, R, C);
+    r->ops->embed_fwd(r->c, own, own, NULL, &a, R, C); /* in place, without a table of tokens */
+    if (learned)
+        r->ops->embed_bwd(r->c, NULL, (float *const[]){da, dm}, dx, NULL, &a, R, C);
 }
 
 struct pw_turn ref_angles(struct ref_call *r, int P, int H, int D)

@@ -44,7 +44,7 @@ static void embed_fwd(struct pw_ctx *c, float *x, const float *table, const int 
     (void)c;
     for (int r = 0; r < R; r++)
         for (int i = 0; i < C; i++) {
-            double x_ri = (double)a->scale * (double)table[ids[r] * C + i];
+            double x_ri = (double)a->scale * (double)table[(ids != NULL ? ids[r] : r) * C + i];
             for (int k = 0; k < a->n; k++)
                 if (!a->halves)
                     x_ri += (double)a->table[k][a->row[k][r] * C + i];
@@ -75,7 +75,8 @@ static void embed_bwd(struct pw_ctx *c, float *d_table, float *const *d_added, c
 {
     (void)c;
     int W = a->halves ? C / 2 : C;
-    scatter_sum(d_table, dx, ids, R, C, C, 0, (double)a->scale);
+    if (d_table != NULL)
+        scatter_sum(d_table, dx, ids, R, C, C, 0, (double)a->scale);
     for (int k = 0; d_added != NULL && k < a->n; k++)
         scatter_sum(d_added[k], dx, a->row[k], R, W, C, a->halves ? k * W : 0, 1);
 }

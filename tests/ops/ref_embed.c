@@ -14,7 +14,7 @@ void PW_OP(embed_fwd)(struct pw_ctx *c, float *x, const float *table, const int 
     (void)c;
     for (size_t r = 0; r < (size_t)R; r++)
         for (size_t i = 0; i < (size_t)C; i++) {
-            float t = a->scale * table[(size_t)ids[r] * (size_t)C + i];
+            float t = a->scale * table[(ids != NULL ? (size_t)ids[r] : r) * (size_t)C + i];
             int k = a->halves && 2 * i >= (size_t)C;
             if (a->n > 0) {
                 float sum = a->table[k][added_at(a, k, r, i, C)];
@@ -33,7 +33,8 @@ void PW_OP(embed_bwd)(struct pw_ctx *c, float *d_table, float *const *d_added, c
     for (size_t r = 0; r < (size_t)R; r++)
         for (size_t i = 0; i < (size_t)C; i++) {
             float d = dx[r * (size_t)C + i];
-            d_table[(size_t)ids[r] * (size_t)C + i] += a->scale * d;
+            if (d_table != NULL)
+                d_table[(size_t)ids[r] * (size_t)C + i] += a->scale * d;
             for (int k = 0; d_added != NULL && k < a->n; k++)
                 if (!a->halves || (2 * i >= (size_t)C) == (k == 1))
                     d_added[k][added_at(a, k, r, i, C)] += d;

@@ -220,9 +220,9 @@ static void step(void **state)
     says(&ui, PW_PANE_STEP,
          (const char *const[]){"token 1, '", "candidates '", "at the cursor: token ",
                                "candidates for the next token, of ", "  rank  token", "said",
-                               "contributions to logit \"", "final norm frozen:\n", "  part ", "adds\n",
-                               "  sum ", "logit lens", "  embed  ", "  L1 ",
-                               "attention of the row that predicts it", "  head ", "0 sort", NULL});
+                               "contributions to logit \"", "norms frozen:\n", "  part ", "adds\n", "  sum ",
+                               "logit lens", "  embed  ", "  L1 ", "attention of the row that predicts it",
+                               "  head ", "0 sort", NULL});
     words_of(&ui, PW_PANE_STEP);
     char *line = strchr(strstr(text, "  part "), '\n') + 1;
     while (strncmp(line, "  sum ", 6) != 0) {

@@ -142,6 +142,7 @@ const struct pw_command pw_cmd_model = {
         "sines first; t5 has 32 buckets up to 128. 'pe NAME' after 'model paper' shows the options.\n"
         "The options from gated on are those of published families: 'model gated=on act=silu kv_heads=2'\n"
         "has LLaMA's block, 'model norm=layernorm bias=on act=gelu parallel=on' that of GPT-NeoX.\n"
+        "'model norm=layernorm norm_at=after bias=on' has that of the first Transformer: post-norm.\n"
         "from=PATH reads a trained model of another program, with its encoding and context: a folder with\n"
         "config.json and model.safetensors (or shards), or a .gguf file. Families: GPT-2, GPT-NeoX, GPT-J,\n"
         "LLaMA, Mistral, Qwen2, Qwen3, SmolLM3, BLOOM, MPT, OPT, Gemma 1 to 3. A note shows its encoding.\n"

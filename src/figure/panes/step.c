@@ -171,7 +171,7 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
     if (f->kind == ALL || f->kind == CONTRIBUTIONS)
         pw_str_add(&f->caption,
                    " Contributions: what each part of the residual stream adds to the difference of the "
-                   "two logits, final norm frozen.");
+                   "two logits, norms frozen.");
     if (f->kind == ALL || f->kind == LENS)
         pw_str_add(&f->caption, " Logit lens: the prediction if the model ended after that layer.");
     f->box.h = f->kind == TOKENS          ? candidates_height(k)

@@ -128,7 +128,7 @@ static void print_step_parts(const struct pw_ui *ui, const struct pw_step_view *
     pw_str_add(out, "%s %s %.3f", name, e[row].value < 0 ? "takes" : "adds", fabs(e[row].value));
     if (fabs(want) > 1e-6)
         pw_str_add(out, "  %.0f%% of the difference", 100 * e[row].value / want);
-    pw_str_add(out, "  directly, final norm frozen");
+    pw_str_add(out, "  directly, norms frozen");
     free(e);
 }
 
@@ -150,7 +150,7 @@ static void title(const struct pw_ui *ui, const struct pw_step_view *v, struct p
 {
     pw_str_add(out, "contributions to ");
     name_contrast(ui, v->look, out);
-    pw_str_add(out, ", final norm frozen");
+    pw_str_add(out, ", norms frozen");
 }
 
 static void foot(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out)
