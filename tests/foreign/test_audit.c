@@ -292,6 +292,7 @@ static void test_traps(void **state)
         {"gpt_neox", "only the first 4 of 8 rows of a head rotate"},
         {"gptj", "GPT-J pairs rows side by side"},
         {"opt", "begins at row 2"},
+        {"opt_350m", "begins at row 2"},
         {"bloom", "3 heads are no power of two"},
         {"mpt", "alibi_bias_max"},
         {"llama_linear", "linear scaling slows all pairs"},

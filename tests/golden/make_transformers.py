@@ -90,6 +90,8 @@ CASES = {
                                        rope_theta=5000.0, rope_local_base_freq=20.0),
                    dict(rope_parameters=None, layer_types=None, rope_theta=5000.0, rope_local_base_freq=20.0,
                         sliding_window_pattern=2)),
+    "opt_350m": ("opt_350m", dict(model_type="opt", hidden_size=16, ffn_dim=24, num_hidden_layers=2, num_attention_heads=2,
+                                  max_position_embeddings=64, word_embed_proj_dim=6, do_layer_norm_before=False), {}),
 }
 # Half of the sets are in bfloat16, so that both types are read.
 BF16 = {"gpt_neox", "llama", "gemma2", "opt"}

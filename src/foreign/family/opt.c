@@ -1,4 +1,5 @@
-/* opt.c - OPT (Zhang et al. 2022): learned positions from row 2 on, ReLU. */
+/* opt.c - OPT (Zhang et al. 2022): learned positions from row 2 on, ReLU. The model of 350 M parameters norms
+ * the sums of stream and branch, has no final norm, and an embedding narrower than the stream. */
 #include <limits.h>
 
 #include "foreign/families.h"
@@ -13,12 +14,14 @@ static void read(struct pw_reader *r)
     pw_read_act(r, "activation_function", "relu");
     pw_read_set(r, "bias", "on");
     pw_read_set(r, "tied", pw_read_bool(r, "tie_word_embeddings", true) ? "on" : "off");
-    pw_read_need(r, pw_read_bool(r, "do_layer_norm_before", true), "do_layer_norm_before",
-                 "false: a norm behind each part, as in OPT 350m, can't be read");
-    pw_read_need(r, !pw_read_bool(r, "_remove_final_layer_norm", false), "_remove_final_layer_norm",
+    bool after = !pw_read_bool(r, "do_layer_norm_before", true);
+    pw_read_set(r, "norm_at", after ? "after" : "both");
+    pw_read_need(r, after || !pw_read_bool(r, "_remove_final_layer_norm", false), "_remove_final_layer_norm",
                  "true: a model without its final norm can't be read");
-    pw_read_need(r, pw_read_int(r, "word_embed_proj_dim", r->cfg.width) == r->cfg.width,
-                 "word_embed_proj_dim", "an embedding narrower than the model can't be read");
+    int embed = pw_read_int(r, "word_embed_proj_dim", r->cfg.width);
+    pw_read_need(r, embed > 0, "word_embed_proj_dim", "must be above 0");
+    if (embed != r->cfg.width)
+        pw_read_set(r, "embed_width", "%d", embed);
     pw_read_need(r, pw_read_bool(r, "enable_bias", true), "enable_bias", "false can't be read");
     pw_read_need(r, pw_read_bool(r, "layer_norm_elementwise_affine", true), "layer_norm_elementwise_affine",
                  "false can't be read");
@@ -28,6 +31,7 @@ static void read(struct pw_reader *r)
 
 static const struct pw_map_row rows[] = {
     {"embed", "embed_tokens", 0, 0},
+    {"embed_in", "project_in", 0, 0},
     {"pe.table", "embed_positions", PW_MAP_FROM_2, 0},
     {"layers.*.norm1", "layers.*.self_attn_layer_norm", 0, 0},
     {"layers.*.attn.q", "layers.*.self_attn.q_proj", 0, 0},
@@ -38,6 +42,7 @@ static const struct pw_map_row rows[] = {
     {"layers.*.mlp.up", "layers.*.fc1", 0, 0},
     {"layers.*.mlp.down", "layers.*.fc2", 0, 0},
     {"norm", "final_layer_norm", 0, 0},
+    {"head_in", "project_out", 0, 0},
     {"head", "lm_head", PW_MAP_ABSOLUTE, 0},
     {0},
 };
