@@ -167,8 +167,9 @@ static void do_next(struct pw_store *s, double now)
     bool move_asked = s->move_to != NULL;
     int64_t bytes = s->bytes; /* only this thread writes it */
     bool retry = s->paused && (s->hurry || now >= s->retry_at) && !s->stopped;
+    bool commits = s->paused ? retry : rows || files; /* with events that arrive until it begins */
     pthread_mutex_unlock(&s->lock);
-    if (s->paused ? retry : rows || files)
+    if (commits)
         commit_all(s);
     else if (move_asked)
         move(s);
@@ -178,7 +179,7 @@ static void do_next(struct pw_store *s, double now)
         do_chores(s);
     else if (s->log_pages > 0 && now >= s->idle_at)
         fold_log(s);
-    bool news = s->paused || rows || move_asked || file || s->bytes != bytes;
+    bool news = s->paused || commits || move_asked || file || s->bytes != bytes;
     if (news && s->cfg.wake != NULL)
         s->cfg.wake(s->cfg.wake_arg);
     pthread_mutex_lock(&s->lock);
