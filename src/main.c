@@ -388,6 +388,7 @@ int main(int argc, char **argv)
     struct pw_charset charset;
     struct pw_err err;
 
+    pw_alloc_begin();
     hold_standard();
     signal(SIGXFSZ, SIG_IGN); /* writes then fail with EFBIG, which each writer handles */
     cJSON_InitHooks(&(cJSON_Hooks){.malloc_fn = json_memory, .free_fn = free});

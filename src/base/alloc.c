@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 static _Atomic(void (*)(void)) first_of_all;
 
@@ -35,6 +38,25 @@ void pw_exhausted(size_t bytes)
         /* there is no other place to report it */
     }
     _exit(1);
+}
+
+void pw_alloc_begin(void)
+{
+#ifdef __GLIBC__
+    enum {
+        OWN_PAGES = 1 << 20,
+        KEPT = 2 << 20
+    }; /* bytes: of a block that has pages of its own; at the heap's end */
+    mallopt(M_MMAP_THRESHOLD, OWN_PAGES);
+    mallopt(M_TRIM_THRESHOLD, KEPT);
+#endif
+}
+
+void pw_alloc_trim(void)
+{
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }
 
 void *pw_alloc(size_t n, size_t size)

@@ -19,6 +19,12 @@ void *pw_copy(const void *p, size_t n, size_t size);
 /* Return a copy of the string s. */
 char *pw_text_dup(const char *s);
 
+/* Limit the freed memory that the C library keeps for later blocks. Without a limit it is as much as the
+ * largest block that was freed so far. The program calls it before its first large block. */
+void pw_alloc_begin(void);
+/* Return the freed memory between blocks to the system, after work that used many small blocks. */
+void pw_alloc_trim(void);
+
 /* Report that `bytes` more bytes could not be allocated, and end the program. */
 _Noreturn void pw_exhausted(size_t bytes);
 /* Register a function that pw_exhausted calls before it prints its message; NULL: none. The workbench

@@ -116,7 +116,7 @@ enum pw_code pw_tok_plant(struct pw_tokens *t, struct pw_err *err)
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < t->n_added && code == PW_OK; i++) {
             const struct pw_tok_added *a = &t->added[i];
-            const char *s = t->pieces[a->id];
+            const char *s = pw_tokens_piece(t, a->id);
             if (t->special[a->id] != (pass == 0))
                 continue;
             if (!a->normalized) {
@@ -127,9 +127,8 @@ enum pw_code pw_tok_plant(struct pw_tokens *t, struct pw_err *err)
             if (code != PW_OK)
                 break;
             plant_text(&t->normed, r.text[0].s, r.text[0].n, i);
-            free(t->spoken[a->id]);
-            t->spoken[a->id] = pw_alloc(r.text[0].n + 1, 1); /* tokenizers decodes it as it was found */
-            memcpy(t->spoken[a->id], r.text[0].s != NULL ? r.text[0].s : "", r.text[0].n);
+            /* tokenizers decodes it as it was found */
+            code = pw_tok_keep_spoken(t, a->id, r.text[0].s, r.text[0].n, err);
         }
     pw_tok_end(&r);
     return code;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "tokens/tokens_int.h"
 
 /* Texts, one behind the other in a buffer. */
@@ -202,16 +201,11 @@ static enum pw_code decode_step(struct pw_tok_run *r, const struct pw_tok_step *
     return fits ? PW_OK : pw_tok_no_memory(r->err);
 }
 
-static const char *spoken(const struct pw_tokens *t, int id)
-{
-    return t->spoken[id] != NULL ? t->spoken[id] : t->pieces[id];
-}
-
 /* Returns true if a decoding without special tokens leaves an id out. As in tokenizers, the text that is
  * decoded decides: a special token that the normaliser changes stays. */
 static bool is_left_out(const struct pw_tokens *t, int id)
 {
-    int named = pw_tokens_find(t, spoken(t, id));
+    int named = pw_tokens_find(t, pw_tok_spoken(t, id));
     return named >= 0 && t->special[named];
 }
 
@@ -219,7 +213,7 @@ static bool take_pieces(const struct pw_tokens *t, const int *ids, size_t n, boo
 {
     bool fits = true;
     for (size_t i = 0; i < n && fits; i++) {
-        const char *piece = spoken(t, ids[i]);
+        const char *piece = pw_tok_spoken(t, ids[i]);
         if (piece != NULL && (special || !is_left_out(t, ids[i])))
             fits = pw_tok_put(&out->all, piece, strlen(piece)) && end_text(out);
     }
@@ -301,14 +295,11 @@ enum pw_code pw_tok_spell(struct pw_tokens *t, struct pw_err *err)
     if (code != PW_OK)
         return code;
     for (int id = 0; id < t->n && code == PW_OK; id++) {
-        if (t->pieces[id] == NULL)
-            continue;
+        const char *piece = pw_tok_spoken(t, id);
         now.n = 0;
-        code = spell_piece(&r, spoken(t, id), &now, &next);
-        t->bytes[id] = pw_alloc(now.n + 1, 1);
-        if (now.n > 0)
-            memcpy(t->bytes[id], now.s, now.n);
-        t->n_bytes[id] = now.n;
+        code = piece != NULL ? spell_piece(&r, piece, &now, &next) : PW_OK;
+        if (code == PW_OK)
+            code = pw_tok_keep_bytes(t, id, now.s, now.n, err);
     }
     free(now.s);
     free(next.s);

@@ -59,11 +59,6 @@ int pw_tokens_count(const struct pw_tokens *t)
     return t->n;
 }
 
-const char *pw_tokens_piece(const struct pw_tokens *t, int id)
-{
-    return t->pieces[id];
-}
-
 int pw_tokens_find(const struct pw_tokens *t, const char *piece)
 {
     return pw_tok_find_piece(t, piece, strlen(piece));
@@ -72,12 +67,6 @@ int pw_tokens_find(const struct pw_tokens *t, const char *piece)
 bool pw_tokens_special(const struct pw_tokens *t, int id)
 {
     return t->special[id];
-}
-
-const char *pw_tokens_bytes(const struct pw_tokens *t, int id, size_t *n)
-{
-    *n = t->n_bytes[id];
-    return t->bytes[id] != NULL ? t->bytes[id] : "";
 }
 
 int pw_tokens_before(const struct pw_tokens *t, int *ids, int max)

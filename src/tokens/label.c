@@ -41,11 +41,11 @@ void pw_tokens_label(const struct pw_tokens *t, int id, char label[PW_TOKENS_LAB
     int cells = 0;
     label[0] = '\0';
     if (is_fallback(t, id)) {
-        snprintf(label, PW_TOKENS_LABEL, "%.16s", t->pieces[id]);
+        snprintf(label, PW_TOKENS_LABEL, "%.16s", pw_tokens_piece(t, id));
         return;
     }
     if (n == 0)
-        snprintf(label, PW_TOKENS_LABEL, t->pieces[id] == NULL ? "<unused %d>" : "<empty %d>", id);
+        snprintf(label, PW_TOKENS_LABEL, pw_tokens_piece(t, id) == NULL ? "<unused %d>" : "<empty %d>", id);
     for (size_t at = 0; at < n;) {
         char one[16];
         uint32_t cp;

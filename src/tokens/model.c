@@ -28,7 +28,7 @@ static uint32_t slot_of(const struct pw_tokens *t, const char *s, size_t n)
 {
     for (uint32_t i = (uint32_t)hash_piece(s, n);; i++) {
         uint32_t at = i & (t->n_slots - 1);
-        const char *piece = t->slots[at] > 0 ? t->pieces[t->slots[at] - 1] : NULL;
+        const char *piece = t->slots[at] > 0 ? pw_tokens_piece(t, t->slots[at] - 1) : NULL;
         if (piece == NULL || (strncmp(piece, s, n) == 0 && piece[n] == '\0'))
             return at;
     }
@@ -59,12 +59,12 @@ enum pw_code pw_tok_add_piece(struct pw_tokens *t, int id, const char *piece, co
     if (t->slots[slot] > 0)
         return pw_fail(err, PW_EUSER, "%s: the piece '%.40s' has two ids, %d and %d", at, piece,
                        t->slots[slot] - 1, id);
-    if (t->pieces[id] != NULL)
-        return pw_fail(err, PW_EUSER, "%s: id %d has two pieces, '%.40s' and '%.40s'", at, id, t->pieces[id],
-                       piece);
-    t->pieces[id] = pw_text_dup(piece);
-    t->slots[slot] = id + 1;
-    return PW_OK;
+    if (pw_tokens_piece(t, id) != NULL)
+        return pw_fail(err, PW_EUSER, "%s: id %d has two pieces, '%.40s' and '%.40s'", at, id,
+                       pw_tokens_piece(t, id), piece);
+    enum pw_code code = pw_tok_keep_piece(t, id, piece, n, err);
+    t->slots[slot] = code == PW_OK ? id + 1 : 0;
+    return code;
 }
 
 static enum pw_code read_pieces(struct pw_tokens *t, const cJSON *vocab, struct pw_err *err)

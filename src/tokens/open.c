@@ -12,15 +12,7 @@ void pw_tokens_close(struct pw_tokens *t)
 {
     if (t == NULL)
         return;
-    for (int i = 0; i < t->n; i++) {
-        free(t->pieces[i]);
-        free(t->spoken[i]);
-        free(t->bytes[i]);
-    }
-    free(t->pieces);
-    free(t->spoken);
-    free(t->bytes);
-    free(t->n_bytes);
+    pw_tok_fini_texts(t);
     free(t->special);
     free(t->in_vocab);
     free(t->slots);
@@ -79,17 +71,13 @@ static enum pw_code count_ids(struct pw_tokens *t, const cJSON *vocab, const cJS
         return pw_fail(err, PW_EUSER, "%d pieces have ids up to %d: more ids without a piece than with one",
                        n_pieces, n - 1);
     t->n = n;
-    t->pieces = pw_alloc((size_t)t->n, sizeof *t->pieces);
-    t->spoken = pw_alloc((size_t)t->n, sizeof *t->spoken);
-    t->bytes = pw_alloc((size_t)t->n, sizeof *t->bytes);
-    t->n_bytes = pw_alloc((size_t)t->n, sizeof *t->n_bytes);
     t->special = pw_alloc((size_t)t->n, sizeof *t->special);
     t->in_vocab = pw_alloc((size_t)t->n, sizeof *t->in_vocab);
     t->n_slots = 16;
     while (t->n_slots < 2 * (uint32_t)t->n)
         t->n_slots *= 2;
     t->slots = pw_alloc(t->n_slots, sizeof *t->slots);
-    return PW_OK;
+    return pw_tok_init_texts(t, err);
 }
 
 /* ---- tokens before a text */
@@ -107,7 +95,7 @@ static enum pw_code add_before(struct pw_tokens *t, const cJSON *token, const cJ
     cJSON_ArrayForEach(id, ids)
     {
         int value;
-        if (!pw_tok_json_whole(id, t->n - 1, &value) || t->pieces[value] == NULL)
+        if (!pw_tok_json_whole(id, t->n - 1, &value) || pw_tokens_piece(t, value) == NULL)
             return pw_fail(err, PW_EUSER, "post_processor: an id of '%.40s' has no piece", name);
         if (t->n_before == PW_TOK_BEFORE)
             return pw_fail(err, PW_EUSER, "post_processor: more than %d tokens before a text", PW_TOK_BEFORE);
@@ -203,7 +191,11 @@ static enum pw_code read_all(struct pw_tokens *t, const cJSON *root, struct pw_e
         code = read_post(t, pw_tok_json_get(root, "post_processor"), 0, err);
     if (code == PW_OK)
         code = pw_tok_plant(t, err);
-    return code == PW_OK ? pw_tok_spell(t, err) : code;
+    if (code == PW_OK)
+        code = pw_tok_spell(t, err);
+    if (code == PW_OK)
+        pw_tok_shrink_texts(t);
+    return code;
 }
 
 /* Returns true if the text has the escape of a NUL, which cJSON would take as a text's end. */
@@ -256,6 +248,13 @@ enum pw_code pw_tok_build(struct pw_tokens **t, const cJSON *root, float *scores
     return pw_fail(err, code, "%.160s: %s", name, cause.msg);
 }
 
+/* A large vocabulary is a hundred thousand blocks of the tree, which would stay with the process. */
+static void delete_tree(cJSON *root)
+{
+    cJSON_Delete(root);
+    pw_alloc_trim();
+}
+
 enum pw_code pw_tokens_open_text(struct pw_tokens **t, const char *text, size_t n, const char *name,
                                  struct pw_err *err)
 {
@@ -266,7 +265,7 @@ enum pw_code pw_tokens_open_text(struct pw_tokens **t, const char *text, size_t 
                                             : parse(&root, text, n, name, err);
     if (code == PW_OK)
         code = pw_tok_build(t, root, scores, name, err);
-    cJSON_Delete(root);
+    delete_tree(root);
     return code;
 }
 
@@ -288,7 +287,7 @@ static enum pw_code open_gguf(struct pw_tokens **t, const char *path, struct pw_
     free(head);
     if (code == PW_OK)
         code = pw_tok_build(t, root, scores, path, err);
-    cJSON_Delete(root);
+    delete_tree(root);
     return code;
 }
 

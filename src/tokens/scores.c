@@ -43,7 +43,7 @@ static int find_scored(const struct pw_tokens *t, const char *piece, size_t n)
 static enum pw_code add_splits(const struct pw_tokens *t, int id, struct scored_list *list,
                                struct pw_err *err)
 {
-    const char *s = t->pieces[id];
+    const char *s = pw_tokens_piece(t, id);
     size_t n = strlen(s);
     if (n > MOST_BYTES)
         return pw_fail(err, PW_EUSER, "the piece of id %d has more than %d bytes", id, MOST_BYTES);
@@ -88,7 +88,7 @@ enum pw_code pw_tok_score_merges(struct pw_tokens *t, struct pw_err *err)
     struct scored_list list = {0};
     enum pw_code code = PW_OK;
     for (int id = 0; id < t->n && code == PW_OK; id++)
-        if (t->pieces[id] != NULL && !isnan(t->scores[id]))
+        if (pw_tokens_piece(t, id) != NULL && !isnan(t->scores[id]))
             code = add_splits(t, id, &list, err);
     if (code == PW_OK && list.n > 0)
         qsort(list.items, list.n, sizeof *list.items, by_score);

@@ -81,16 +81,26 @@ struct pw_tok_merge {
     int left, right, id, rank;
 };
 
+/* A buffer of bytes whose size a user's text decides. */
+struct pw_tok_buf {
+    char *s;
+    size_t n, cap;
+};
+/* Makes room for n more bytes; false: no memory. */
+bool pw_tok_room(struct pw_tok_buf *b, size_t n);
+bool pw_tok_put(struct pw_tok_buf *b, const char *s, size_t n);
+
 struct pw_tokens {
-    int n, n_vocab;   /* ids, and pieces of the vocabulary without added tokens */
-    char **pieces;    /* [n] owned; NULL: none */
-    char **spoken;    /* [n] owned: what the decoder reads instead of the piece; NULL: the piece */
-    char **bytes;     /* [n] owned: what the id stands for */
-    size_t *n_bytes;  /* [n] */
-    bool *special;    /* [n] */
-    bool *in_vocab;   /* [n] false: only an added token, which no word becomes */
-    int *slots;       /* hash of pieces: id + 1; 0 is empty */
-    uint32_t n_slots; /* a power of two */
+    int n, n_vocab;         /* ids, and pieces of the vocabulary without added tokens */
+    struct pw_tok_buf text; /* pieces and spoken texts, each with a NUL, behind an empty text */
+    uint32_t *pieces;       /* [n] offsets in text; 0: none */
+    uint32_t *spoken; /* [n] the same of what the decoder reads instead; 0: the piece; NULL: all are 0 */
+    struct pw_tok_buf bytes; /* what the ids stand for, each with a NUL */
+    uint32_t *bytes_at;      /* [n+1] offsets in bytes: where an id begins, and the end */
+    bool *special;           /* [n] */
+    bool *in_vocab;          /* [n] false: only an added token, which no word becomes */
+    int *slots;              /* hash of pieces: id + 1; 0 is empty */
+    uint32_t n_slots;        /* a power of two */
     struct pw_tok_merge *merges;
     int n_merges;
     float *scores;   /* [n] owned: the merges follow from them; NaN: none with this piece; NULL: no scores */
@@ -106,15 +116,6 @@ struct pw_tokens {
     pcre2_code *word;               /* a character of a word, for single_word */
     int before[PW_TOK_BEFORE], n_before;
 };
-
-/* A buffer of bytes whose size a user's text decides. */
-struct pw_tok_buf {
-    char *s;
-    size_t n, cap;
-};
-/* Makes room for n more bytes; false: no memory. */
-bool pw_tok_room(struct pw_tok_buf *b, size_t n);
-bool pw_tok_put(struct pw_tok_buf *b, const char *s, size_t n);
 
 /* The state of one encoding or decoding. */
 struct pw_tok_run {
@@ -164,6 +165,19 @@ enum pw_code pw_tok_json_int(const cJSON *o, const char *at, const char *key, in
 bool pw_tok_json_whole(const cJSON *number, int most, int *out);
 /* Returns a member that is neither missing nor null, or NULL. */
 const cJSON *pw_tok_json_get(const cJSON *o, const char *key);
+
+/* ---- texts.c: the texts of ids. Pointers to them are valid until the next text is kept. */
+/* Makes room for the offsets of n ids. */
+enum pw_code pw_tok_init_texts(struct pw_tokens *t, struct pw_err *err);
+void pw_tok_fini_texts(struct pw_tokens *t);
+enum pw_code pw_tok_keep_piece(struct pw_tokens *t, int id, const char *piece, size_t n, struct pw_err *err);
+enum pw_code pw_tok_keep_spoken(struct pw_tokens *t, int id, const char *s, size_t n, struct pw_err *err);
+/* For each id in ascending order, also for one without a piece. */
+enum pw_code pw_tok_keep_bytes(struct pw_tokens *t, int id, const char *s, size_t n, struct pw_err *err);
+/* Returns the memory that was kept for more texts. */
+void pw_tok_shrink_texts(struct pw_tokens *t);
+/* Returns what the decoder reads; NULL: no piece. */
+const char *pw_tok_spoken(const struct pw_tokens *t, int id);
 
 /* ---- model.c: pieces and merges */
 enum pw_code pw_tok_read_model(struct pw_tokens *t, const cJSON *model, struct pw_err *err);

@@ -74,7 +74,7 @@ static void add_merges(cJSON *root, const struct pw_tokens *t)
 {
     cJSON *list = cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(root, "model"), "merges");
     for (int i = 0; i < t->n_merges; i++) {
-        const char *pair[] = {t->pieces[t->merges[i].left], t->pieces[t->merges[i].right]};
+        const char *pair[] = {pw_tokens_piece(t, t->merges[i].left), pw_tokens_piece(t, t->merges[i].right)};
         cJSON_AddItemToArray(list, cJSON_CreateStringArray(pair, 2));
     }
 }
@@ -85,7 +85,7 @@ static cJSON *make_config(const struct pw_tokens *t, const struct marks *m)
     pw_json_str(o, "tokenizer_class", "PreTrainedTokenizerFast");
     cJSON_AddBoolToObject(o, "clean_up_tokenization_spaces", false);
     for (int i = 0; i < ROLES; i++) {
-        const char *piece = m->ids[i] >= 0 && m->ids[i] < t->n ? t->pieces[(int)m->ids[i]] : NULL;
+        const char *piece = m->ids[i] >= 0 && m->ids[i] < t->n ? pw_tokens_piece(t, (int)m->ids[i]) : NULL;
         if (piece != NULL)
             pw_json_str(o, roles[i][0], piece);
     }
