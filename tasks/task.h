@@ -218,7 +218,10 @@ struct pw_vocab {
     uint32_t *chars;                   /* CHARS: the code point of token PW_PIECE + i, ascending */
     int *hash;
     int n_hash;
-    int longest; /* bytes of the longest word */
+    int longest;   /* bytes of the longest word */
+    char **blocks; /* [n_blocks] the memory of the words */
+    int n_blocks;
+    size_t block, used; /* bytes of the last one */
 };
 
 int pw_vocab_add(struct pw_vocab *v, const char *word); /* returns the id; the same id for the same word */

@@ -51,6 +51,22 @@ static void rehash(struct pw_vocab *v, int n_hash)
     }
 }
 
+/* Copies a word of n bytes. A tokenizer has tens of thousands of short words, so several share a block. */
+static char *keep_word(struct pw_vocab *v, const char *word, size_t n)
+{
+    enum { FIRST = 256, MOST = 64 << 10 };
+    if (v->block - v->used < n + 1) {
+        size_t block = v->n_blocks == 0 ? FIRST : v->block < MOST ? 2 * v->block : MOST;
+        v->block = block > n ? block : n + 1;
+        v->blocks = pw_grow(v->blocks, (size_t)v->n_blocks + 1, sizeof *v->blocks);
+        v->blocks[v->n_blocks++] = pw_grow(NULL, v->block, 1);
+        v->used = 0;
+    }
+    char *at = v->blocks[v->n_blocks - 1] + v->used;
+    v->used += n + 1;
+    return memcpy(at, word, n + 1);
+}
+
 int pw_vocab_add(struct pw_vocab *v, const char *word)
 {
     size_t n = strlen(word);
@@ -65,7 +81,7 @@ int pw_vocab_add(struct pw_vocab *v, const char *word)
         v->cap = v->cap > 0 ? 2 * v->cap : 32;
         v->words = pw_grow(v->words, (size_t)v->cap, sizeof *v->words);
     }
-    v->words[v->n] = memcpy(pw_grow(NULL, n + 1, 1), word, n + 1);
+    v->words[v->n] = keep_word(v, word, n);
     if ((int)n > v->longest)
         v->longest = (int)n;
     v->hash[slot] = v->n + 1;
@@ -151,8 +167,9 @@ bool pw_vocab_same(const struct pw_vocab *a, const struct pw_vocab *b)
 
 void pw_vocab_fini(struct pw_vocab *v)
 {
-    for (int id = 0; id < v->n; id++)
-        free(v->words[id]);
+    for (int i = 0; i < v->n_blocks; i++)
+        free(v->blocks[i]);
+    free(v->blocks);
     free(v->words);
     free(v->hash);
     free(v->chars);
