@@ -18,16 +18,16 @@ enum {
 };
 
 /* Put large allocations into huge pages if the system has them. A chunk's activations, the gradient and the
- * weights are used in turn, and as small pages they exceed the processor's TLB. */
+ * weights are used in turn, and as small pages they exceed the processor's TLB. The end, less than a huge
+ * page, takes small ones. */
 static void *aligned(size_t bytes)
 {
     size_t align = bytes < LARGE ? ALIGN : LARGE;
     if (bytes > SIZE_MAX - align)
         return NULL;
-    bytes = (bytes + align - 1) / align * align;
-    void *p = aligned_alloc(align, bytes);
+    void *p = aligned_alloc(align, (bytes + align - 1) / align * align);
     if (p != NULL && align == LARGE)
-        madvise(p, bytes, MADV_HUGEPAGE); /* a hint; failure has no other effect */
+        madvise(p, bytes / LARGE * LARGE, MADV_HUGEPAGE); /* a hint; failure has no other effect */
     return p;
 }
 

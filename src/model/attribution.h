@@ -39,8 +39,9 @@ enum pw_code pw_model_attribute(struct pw_model *m, const struct pw_inspection *
                                 int t, const int *ids, int n, double *part, double *mean, struct pw_err *err);
 
 /* Logit lens: applies the final norm, if there is one, and the head to row t of in->resid [L+1,T,C] after
- * each layer. out [L+1,V]; the last row is the model's logits, up to rounding. */
-enum pw_code pw_model_lens(struct pw_model *m, const struct pw_inspection *in, int T, int t, double *out,
-                           struct pw_err *err);
+ * `from` layers and after each of the next ones. out [n,V], rounded. After all L layers these are the model's
+ * logits, up to rounding. */
+enum pw_code pw_model_lens(struct pw_model *m, const struct pw_inspection *in, int T, int t, int from, int n,
+                           float *out, struct pw_err *err);
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pages.h"
 #include "model/reads.h"
 
 enum { LOST_MOST = 4096 }; /* MiB of the sums of votes */
@@ -28,16 +29,42 @@ struct pw_decoder {
     uint64_t generation; /* the model's generation when the cache was filled */
 };
 
+static size_t cache_bytes(const struct pw_decoder *d)
+{
+    return d->cache.layer * (size_t)d->m->cfg.layers * sizeof(float);
+}
+
+/* On the host, keys and values have pages of their own: those of unused positions take no memory, and none
+ * stays behind a decoder. */
+static float *alloc_cache(struct pw_decoder *d)
+{
+    const struct pw_backend_ops *ops = d->m->ops;
+
+    if (!ops->host)
+        return ops->alloc(d->m->be, cache_bytes(d));
+    float *mem = pw_pages_reserve(cache_bytes(d));
+    if (mem != NULL)
+        pw_pages_huge(mem, cache_bytes(d));
+    return mem;
+}
+
+static void free_cache(struct pw_decoder *d)
+{
+    if (d->m->ops->host)
+        pw_pages_free(d->cache.mem, cache_bytes(d));
+    else
+        d->m->ops->free(d->m->be, d->cache.mem);
+}
+
 static enum pw_code init(struct pw_decoder *d, struct pw_err *err)
 {
     struct pw_model *m = d->m;
-    size_t cap = (size_t)d->cache.cap, floats;
+    size_t cap = (size_t)d->cache.cap;
     int width = pw_wide_width(m);
 
     d->cache.layer =
         m->ops->attn_cache_floats(m->cfg.heads, width > 0 ? width : m->cfg.head_width, d->cache.cap);
-    floats = d->cache.layer * m->cfg.layers;
-    d->cache.mem = m->ops->alloc(m->be, floats * sizeof(float));
+    d->cache.mem = alloc_cache(d);
     d->tokens = malloc(cap * sizeof *d->tokens);
     d->ids = m->ops->alloc(m->be, cap * sizeof *d->ids);
     d->order = m->ops->alloc(m->be, cap * sizeof *d->order);
@@ -52,7 +79,7 @@ static enum pw_code init(struct pw_decoder *d, struct pw_err *err)
         return pw_fail(err, PW_ENOMEM, "out of memory for the walks of %d tokens", d->cache.cap);
     if (d->cache.mem == NULL || d->tokens == NULL || d->ids == NULL || d->order == NULL || d->rows == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory: the keys and values of %d tokens need %zu MiB",
-                       d->cache.cap, floats * sizeof(float) >> 20);
+                       d->cache.cap, cache_bytes(d) >> 20);
     m->ops->upload(m->be, d->order, m->iota, cap * sizeof *d->order);
     d->cache.order = d->cache.pos = d->order;
     return m->ops->sync(m->be, err);
@@ -83,7 +110,7 @@ void pw_decoder_destroy(struct pw_decoder *d)
     if (d == NULL)
         return;
     pw_work_free(d->m, &d->work);
-    d->m->ops->free(d->m->be, d->cache.mem);
+    free_cache(d);
     d->m->ops->free(d->m->be, d->cache.terms);
     d->m->ops->free(d->m->be, d->cache.slopes);
     d->m->ops->free(d->m->be, d->cache.lost);

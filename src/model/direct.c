@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/pages.h"
 
 enum pw_code pw_direct_open(struct pw_direct *w, struct pw_model *m, struct pw_err *err)
 {
@@ -16,10 +17,27 @@ enum pw_code pw_direct_open(struct pw_direct *w, struct pw_model *m, struct pw_e
     return m->ops->sync(m->be, err);
 }
 
+static void free_copy(struct pw_direct *w, int kind)
+{
+    pw_pages_free(w->of[kind].copy, w->of[kind].room * sizeof(float));
+}
+
 void pw_direct_close(struct pw_direct *w)
 {
     for (int i = 0; i < PW_DIRECT_KINDS; i++)
-        free(w->of[i].copy);
+        free_copy(w, i);
+}
+
+/* Makes room for a copy of n parameters; the program ends without memory, as after pw_alloc. */
+static void room_for_copy(struct pw_direct *w, int kind, size_t n)
+{
+    if (n <= w->of[kind].room)
+        return;
+    free_copy(w, kind);
+    w->of[kind].copy = pw_pages_reserve(n * sizeof(float));
+    if (w->of[kind].copy == NULL)
+        pw_exhausted(n * sizeof(float));
+    w->of[kind].room = n;
 }
 
 const float *pw_direct_read(struct pw_direct *w, int kind, size_t offset, size_t n)
@@ -28,10 +46,9 @@ const float *pw_direct_read(struct pw_direct *w, int kind, size_t offset, size_t
 
     if (!w->m->packed && !adapted)
         return w->p + offset;
-    if (w->of[kind].copy != NULL && w->of[kind].at == offset && w->of[kind].n == n)
+    if (w->of[kind].n == n && w->of[kind].at == offset) /* n > 0 */
         return w->of[kind].copy;
-    free(w->of[kind].copy);
-    w->of[kind].copy = pw_alloc(n, sizeof(float));
+    room_for_copy(w, kind, n);
     w->of[kind].at = offset;
     w->of[kind].n = n;
     if (adapted)

@@ -6,7 +6,8 @@
 #include "model/model_int.h"
 
 /* Matrices that are not among the parameters, because a model has them in packs alone (packed.c) or with
- * adapters (adapter.c), are copied when they are needed. A copy stays until the next one of its kind. */
+ * adapters (adapter.c), are copied when they are needed. A copy stays until the next one of its kind, in
+ * pages of its own, so that none of it stays with the process. */
 enum {
     PW_DIRECT_O,
     PW_DIRECT_DOWN,
@@ -21,8 +22,8 @@ struct pw_direct {
     struct pw_model *m;
     const float *p; /* the parameters on the host; of a packed model only the vectors, without adapters */
     struct {
-        float *copy;
-        size_t at, n;
+        float *copy; /* [room] */
+        size_t room, at, n;
     } of[PW_DIRECT_KINDS];
 };
 

@@ -187,19 +187,28 @@ static void pack(struct pw_model *m, struct pw_mat *mat, const float *values)
     m->ops->prepare(m->be, &filled, 1);
 }
 
-/* Memory for the values of one matrix. It stays for the next ones, unless it is much larger than they are. */
+/* Memory for the values of one matrix, in pages of its own, so that none of it stays. It stays for the next
+ * matrices, unless it is much larger than they are. */
 struct room {
     float *at;
     size_t floats;
 };
 
+static void free_room(struct room *r)
+{
+    pw_pages_free(r->at, r->floats * sizeof *r->at);
+    *r = (struct room){0};
+}
+
 static bool room_for(struct room *r, size_t n)
 {
     if (r->floats >= n && r->floats <= 4 * n)
         return true;
-    free(r->at);
-    r->at = malloc(n * sizeof *r->at);
+    free_room(r);
+    r->at = pw_pages_reserve(n * sizeof *r->at);
     r->floats = r->at != NULL ? n : 0;
+    if (r->at != NULL)
+        pw_pages_huge(r->at, n * sizeof *r->at);
     return r->at != NULL;
 }
 
@@ -244,7 +253,7 @@ enum pw_code pw_packed_fill(struct pw_model *m, int tensors, pw_model_fill *fill
             if (code == PW_OK)
                 code = pw_progress_add(pw_param_count(p) * sizeof(float), err);
         }
-    free(room.at);
+    free_room(&room);
     return code;
 }
 

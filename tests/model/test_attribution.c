@@ -24,7 +24,8 @@ struct look {
     struct pw_inspection in;
     int n_parts;
     struct pw_part parts[MOST];
-    double part[MOST * V], mean[MOST], *lens;
+    double part[MOST * V], mean[MOST];
+    float *lens;
 };
 
 static float *room(size_t n)
@@ -150,9 +151,14 @@ static void the_lens_ends_at_the_logits(void **state)
         open(&k, kinds[i].options, kinds[i].pe);
         for (int t = 0; t < T; t++) {
             double apart = 0;
-            assert_int_equal(pw_model_lens(k.m, &k.in, T, t, k.lens, &err), PW_OK);
+            float one[V];
+            assert_int_equal(pw_model_lens(k.m, &k.in, T, t, 0, k.cfg->layers + 1, k.lens, &err), PW_OK);
+            for (int l = 0; l <= k.cfg->layers; l++) { /* a row alone has the same bits */
+                assert_int_equal(pw_model_lens(k.m, &k.in, T, t, l, 1, one, &err), PW_OK);
+                assert_memory_equal(one, k.lens + (size_t)l * V, sizeof one);
+            }
             for (int v = 0; v < V; v++) {
-                double last = k.lens[(size_t)k.cfg->layers * V + v], first = k.lens[v];
+                double last = (double)k.lens[(size_t)k.cfg->layers * V + v], first = (double)k.lens[v];
                 assert_true(fabs(last - (double)k.in.logits[t * V + v]) < 2e-5);
                 apart += fabs(first - last);
             }

@@ -115,7 +115,8 @@ static const int tokens[T] = {2, 9, 40, 4, 7, 3, 10, 0, 33};
 /* The results of a sequence: tensors, logits of the decoder, and the parts of a logit. */
 struct seen {
     float *resid, *z, *mlp, *logits, *decoded;
-    double *parts, *mean, *lens;
+    double *parts, *mean;
+    float *lens;
     size_t n_resid, n_z, n_mlp, n_parts, n_lens;
 };
 
@@ -142,7 +143,7 @@ static struct seen look(struct pw_model *m)
     if (pw_model_inspect(m, tokens, T, &in, &err) != PW_OK || pw_decoder_create(&d, m, T, &err) != PW_OK ||
         pw_decoder_feed(d, tokens, T, s.decoded, &err) != PW_OK ||
         pw_model_attribute(m, &in, tokens, T, T - 1, (int[]){3, 40}, 2, s.parts, s.mean, &err) != PW_OK ||
-        pw_model_lens(m, &in, T, T - 2, s.lens, &err) != PW_OK)
+        pw_model_lens(m, &in, T, T - 2, 0, (int)L + 1, s.lens, &err) != PW_OK)
         fail_msg("%s", err.msg);
     pw_decoder_destroy(d);
     return s;

@@ -114,7 +114,8 @@ static void check_row(struct pw_model *m, const int *tokens, int row, const char
 {
     static float resid[(L + 1) * T * C], z[L * T * H * D], mlp[L * T * F], logits[T * V];
     float resid1[(L + 1) * C], z1[L * H * D], mlp1[L * F], logits1[V];
-    static double part[2][64 * 2], mean[2][64], lens[2][(L + 1) * V];
+    static double part[2][64 * 2], mean[2][64];
+    static float lens[2][(L + 1) * V];
     struct pw_inspection whole = {.resid = resid, .z = z, .mlp = mlp, .logits = logits};
     struct pw_inspection one = {
         .resid = resid1, .z = z1, .mlp = mlp1, .logits = logits1, .one_row = true, .row = row};
@@ -135,7 +136,7 @@ static void check_row(struct pw_model *m, const int *tokens, int row, const char
         assert_true(pw_model_parts(m, NULL) <= 64);
         assert_int_equal(
             pw_model_attribute(m, in, tokens, T, row, (const int[]){1, 3}, 2, part[i], mean[i], &err), PW_OK);
-        assert_int_equal(pw_model_lens(m, in, T, row, lens[i], &err), PW_OK);
+        assert_int_equal(pw_model_lens(m, in, T, row, 0, L + 1, lens[i], &err), PW_OK);
     }
     assert_memory_equal(part[0], part[1], sizeof part[0]);
     assert_memory_equal(mean[0], mean[1], sizeof mean[0]);

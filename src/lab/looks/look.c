@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/maths.h"
+#include "base/pages.h"
 #include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
 #include "lab/looks/looks.h"
@@ -99,23 +100,38 @@ static enum pw_code tell_parts(struct pw_ev_inspection *k, struct pw_model *m, c
     return code;
 }
 
+/* Returns the number of rows of the logit lens that are computed at once. Rows of a large vocabulary take
+ * memory, but together they fetch each row of the head once, and all weights of a device. */
+static int lens_rows(const struct pw_lab *lab, int L, int V)
+{
+    enum { BYTES = 2 << 20 };
+    int n = BYTES / (int)sizeof(float) / V;
+    return !lab->ops->host || n > L + 1 ? L + 1 : n < 1 ? 1 : n;
+}
+
 static enum pw_code tell_lens(const struct pw_lab *lab, struct pw_ev_inspection *k, struct pw_model *m,
                               const struct pw_inspection *in, int T, const int *ids, struct pw_err *err)
 {
-    int L = pw_model_config(m)->layers, V = k->vocab;
-    double *all = pw_alloc((size_t)(L + 1) * (size_t)V, sizeof *all);
-    float *logits = pw_alloc(2 * (size_t)V, sizeof *logits), *p = logits + V;
-    enum pw_code code = pw_model_lens(m, in, T, T - 1, all, err);
+    int L = pw_model_config(m)->layers, V = k->vocab, most = lens_rows(lab, L, V);
+    size_t bytes = (size_t)most * (size_t)V * sizeof(float);
+    float *some = pw_pages_reserve(bytes); /* so that none of it stays */
+    if (some == NULL)
+        return pw_fail(err, PW_ENOMEM, "out of memory: the logit lens needs %zu MiB", bytes >> 20);
+    float *p = pw_alloc((size_t)V, sizeof *p);
+    enum pw_code code = PW_OK;
     k->layers = L;
     k->lens = pw_alloc((size_t)L + 1, sizeof *k->lens);
     k->lens_prob = pw_alloc((size_t)(L + 1) * (size_t)k->n, sizeof *k->lens_prob);
     k->lens_rank = pw_alloc((size_t)(L + 1) * (size_t)k->n, sizeof *k->lens_rank);
-    for (int l = 0; l <= L && code == PW_OK; l++) {
-        int top = 0;
-        for (int v = 0; v < V; v++) {
-            logits[v] = (float)all[(size_t)l * V + v];
+    for (int l = 0; l <= L; l++) {
+        int top = 0, row = l % most, n = L + 1 - l < most ? L + 1 - l : most;
+        if (row == 0)
+            code = pw_model_lens(m, in, T, T - 1, l, n, some, err);
+        if (code != PW_OK)
+            break;
+        const float *logits = some + (size_t)row * V;
+        for (int v = 0; v < V; v++)
             top = logits[v] > logits[top] ? v : top;
-        }
         pw_lab_softmax(p, logits, V, (double)k->temperature);
         pw_lab_label(lab, top, k->lens[l].label);
         k->lens[l].prob = p[top];
@@ -125,8 +141,8 @@ static enum pw_code tell_lens(const struct pw_lab *lab, struct pw_ev_inspection 
             k->lens_rank[l * k->n + j] = rank_of(logits, V, ids[j]);
         }
     }
-    free(logits);
-    free(all);
+    free(p);
+    pw_pages_free(some, bytes);
     return code;
 }
 
