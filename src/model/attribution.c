@@ -51,22 +51,27 @@ int pw_model_parts(const struct pw_model *m, struct pw_part *parts)
 /* ---- what a branch writes */
 
 /* A branch, attention or MLP: offsets of the matrix [C,n] that writes to the stream, of its bias, and of the
- * norm after it; and its input [n] in this row. */
+ * norm after it; and its input [n] in this row. The MLP's matrix, the largest of a layer, is read once for a
+ * row, in parts of 2 MiB. That of the attention is read as a whole, because each head needs all rows. */
 struct branch {
     const float *in;
-    int n, kind; /* kind: of pw_direct_read */
+    int n, rows; /* rows: of the matrix, to read at once */
     size_t matrix, bias, post, post_bias;
 };
+
+enum { MOST_AT_ONCE = 1 << 19 }; /* parameters of the MLP's matrix */
 
 static struct branch branch_of(const struct place *at, int l, bool mlp)
 {
     const struct pw_config *cfg = &at->w->m->cfg;
     const struct pw_layer_at *y = &at->w->m->lay.layer[l];
-    int n = mlp ? cfg->ffn : cfg->heads * cfg->head_width;
+    int n = mlp ? cfg->ffn : cfg->heads * cfg->head_width, rows = mlp ? MOST_AT_ONCE / n : cfg->width;
 
     return (struct branch){.in = (mlp ? at->in->mlp : at->in->z) + row_of(at, l) * (size_t)n,
                            .n = n,
-                           .kind = mlp ? PW_DIRECT_DOWN : PW_DIRECT_O,
+                           .rows = rows < 1            ? 1
+                                   : rows < cfg->width ? rows
+                                                       : cfg->width,
                            .matrix = mlp ? y->down : y->o,
                            .bias = mlp ? y->down_bias : y->o_bias,
                            .post = mlp ? y->post2 : y->post1,
@@ -77,12 +82,18 @@ static struct branch branch_of(const struct place *at, int l, bool mlp)
 static void project_part(const struct place *at, double *y, const struct branch *b, int first, int n)
 {
     int C = at->w->m->cfg.width;
-    const float *matrix = pw_direct_read(at->w, b->kind, b->matrix, (size_t)C * (size_t)b->n);
+    size_t stride = (size_t)b->n;
 
-    for (int c = 0; c < C; c++) {
-        y[c] = 0;
-        for (int i = first; i < first + n; i++)
-            y[c] += (double)matrix[(size_t)c * (size_t)b->n + (size_t)i] * (double)b->in[i];
+    for (int top = 0, rows; top < C; top += rows) {
+        rows = C - top < b->rows ? C - top : b->rows;
+        const float *part =
+            pw_direct_read(at->w, PW_DIRECT_BRANCH, b->matrix + (size_t)top * stride, (size_t)rows * stride);
+        for (int r = 0; r < rows; r++) {
+            double sum = 0;
+            for (int i = first; i < first + n; i++)
+                sum += (double)part[(size_t)r * stride + (size_t)i] * (double)b->in[i];
+            y[top + r] = sum;
+        }
     }
 }
 

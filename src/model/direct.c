@@ -42,7 +42,7 @@ static void room_for_copy(struct pw_direct *w, int kind, size_t n)
 
 const float *pw_direct_read(struct pw_direct *w, int kind, size_t offset, size_t n)
 {
-    bool adapted = w->m->cfg.adapter > 0 && (kind == PW_DIRECT_O || kind == PW_DIRECT_DOWN);
+    bool adapted = w->m->cfg.adapter > 0 && kind == PW_DIRECT_BRANCH;
 
     if (!w->m->packed && !adapted)
         return w->p + offset;

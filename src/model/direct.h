@@ -9,8 +9,7 @@
  * adapters (adapter.c), are copied when they are needed. A copy stays until the next one of its kind, in
  * pages of its own, so that none of it stays with the process. */
 enum {
-    PW_DIRECT_O,
-    PW_DIRECT_DOWN,
+    PW_DIRECT_BRANCH, /* a matrix that writes to the stream, or rows of it */
     PW_DIRECT_EMBED,
     PW_DIRECT_HEAD,
     PW_DIRECT_EMBED_IN,

@@ -98,6 +98,8 @@ static const struct {
     {"layers=2 width=16 heads=2 norm=layernorm bias=mlp head_bias=on parallel=shared", "learned", true, true},
     {"layers=2 width=16 heads=2 parallel=on head_bias=on tied=on", "none", false, true},
     {"layers=2 width=16 heads=2 adapter=3 post_norm=on", "learned", true, false},
+    /* The MLP's matrix is read in two parts. */
+    {"layers=1 width=80 heads=2 ffn=8192 adapter=2 post_norm=on", "none", false, false},
     {"layers=2 width=16 heads=2 norm=layernorm bias=on embed_norm=on embed_scale=2", "learned", true, true},
     {"layers=2 width=16 heads=2 post_norm=on embed_scale=4 logit_cap=2 tied=on", "rotary", false, false},
     {"layers=2 width=16 heads=2 post_norm=on norm=layernorm bias=on head_bias=on logit_cap=1", "learned",

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "lab/arms/arms.h"
 #include "lab/core/lab_int.h"
 #include "lab/settings/settings.h"
@@ -163,5 +164,6 @@ enum pw_code pw_lab_import_model(struct pw_lab *lab, struct pw_replica *arm, con
         code = import(lab, arm, f, found.s, context, err);
     pw_foreign_close(f);
     pw_str_fini(&found);
+    pw_alloc_trim(); /* headers, rows and words have used many small blocks */
     return code;
 }
