@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """A language model in pewter, in transformers and in llama.cpp: opening, decoding, a forward pass; and the same text.
 
-    ./dev bench --models [--rounds N] [--threads N]
+    ./dev bench --models [--rounds N] [--threads N] [--memory]
 
 The model is SmolLM2-135M (`./dev models`), written once as a folder of F32 safetensors that both programs open. PyTorch
 and transformers come from a virtual environment: python3 -m venv build/torch, then its pip installs torch, transformers,
 gguf and accelerate. Turns alternate, so that a noisy machine is noisy for both. Opening leaves out the import of
 transformers, which maps the weights and reads none yet; pewter reads and hashes all of them. From the start of the
 process to the first token counts everything in both. A ratio above 1 means that pewter is faster.
+
+Then it prints the resident memory of pewter with the model in F32, BF16 and F16 (--memory: nothing else).
 
 If the environment has llama-cpp-python, built on this machine, the same model as a GGUF file in F32 and in bf16 is
 compared with llama.cpp."""
@@ -21,6 +23,7 @@ import tempfile
 import time
 
 import llama
+import resident
 
 PROMPT = "The capital of France is"
 TOKENS = 48  # that pewter decodes behind a prompt
@@ -130,14 +133,19 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--samples", type=int, default=4, help="passes of 512 tokens in a round")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--memory", action="store_true", help="measure the resident memory alone")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         write_folder(args.gguf, folder)
+        if args.memory:
+            resident.report(args, folder, PROMPT)
+            return
         ours, theirs = [], []
         for _ in range(args.rounds):
             ours.append(pewter(args, folder, folder))
             theirs.append(transformers(args, folder))
         report(args, ours, theirs)
+        resident.report(args, folder, PROMPT)
         try:
             import llama_cpp  # noqa: F401
         except ImportError:
