@@ -1,17 +1,25 @@
 /* pages.c - see pages.h. */
 #include "base/pages.h"
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 
+static void *map_pages(size_t bytes, int flags)
+{
+    void *p =
+        mmap(NULL, bytes > 0 ? bytes : 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+    return p != MAP_FAILED ? p : NULL;
+}
+
 void *pw_pages_reserve(size_t bytes)
 {
-    void *p = mmap(NULL, bytes > 0 ? bytes : 1, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return p != MAP_FAILED ? p : NULL;
+    return map_pages(bytes, MAP_NORESERVE);
 }
 
 void pw_pages_free(void *pages, size_t bytes)
@@ -68,4 +76,32 @@ void pw_pages_huge(void *from, size_t bytes)
     (void)from;
     (void)bytes;
 #endif
+}
+
+/* A small block comes from the heap: mapping and freeing pages takes longer than a small model's token. */
+static bool has_pages(size_t bytes)
+{
+    return bytes >= (size_t)1 << 20;
+}
+
+void *pw_block_take(size_t bytes)
+{
+    enum { ALIGN = 64 };
+    if (has_pages(bytes)) {
+        void *pages = map_pages(bytes, 0);
+        if (pages != NULL)
+            pw_pages_huge(pages, bytes);
+        return pages;
+    }
+    size_t whole = (bytes / ALIGN + 1) * ALIGN;
+    void *p = aligned_alloc(ALIGN, whole);
+    return p != NULL ? memset(p, 0, whole) : NULL;
+}
+
+void pw_block_free(void *block, size_t bytes)
+{
+    if (has_pages(bytes))
+        pw_pages_free(block, bytes);
+    else
+        free(block);
 }

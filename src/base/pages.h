@@ -20,4 +20,10 @@ void pw_pages_open(void *from, size_t bytes);
 /* Use huge pages, for memory that is written as a whole. */
 void pw_pages_huge(void *from, size_t bytes);
 
+/* Return a block of zeros, aligned to 64 bytes, of which most will be written. A large one has pages of its
+ * own, so that none of it stays with the process after pw_block_free, which takes the same size. NULL: the
+ * system has too little memory. NULL is a no-op for pw_block_free. */
+void *pw_block_take(size_t bytes);
+void pw_block_free(void *block, size_t bytes);
+
 #endif

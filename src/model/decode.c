@@ -34,24 +34,17 @@ static size_t cache_bytes(const struct pw_decoder *d)
     return d->cache.layer * (size_t)d->m->cfg.layers * sizeof(float);
 }
 
-/* On the host, keys and values have pages of their own: those of unused positions take no memory, and none
- * stays behind a decoder. */
 static float *alloc_cache(struct pw_decoder *d)
 {
     const struct pw_backend_ops *ops = d->m->ops;
 
-    if (!ops->host)
-        return ops->alloc(d->m->be, cache_bytes(d));
-    float *mem = pw_pages_reserve(cache_bytes(d));
-    if (mem != NULL)
-        pw_pages_huge(mem, cache_bytes(d));
-    return mem;
+    return ops->host ? pw_block_take(cache_bytes(d)) : ops->alloc(d->m->be, cache_bytes(d));
 }
 
 static void free_cache(struct pw_decoder *d)
 {
     if (d->m->ops->host)
-        pw_pages_free(d->cache.mem, cache_bytes(d));
+        pw_block_free(d->cache.mem, cache_bytes(d));
     else
         d->m->ops->free(d->m->be, d->cache.mem);
 }

@@ -19,7 +19,7 @@ enum pw_code pw_direct_open(struct pw_direct *w, struct pw_model *m, struct pw_e
 
 static void free_copy(struct pw_direct *w, int kind)
 {
-    pw_pages_free(w->of[kind].copy, w->of[kind].room * sizeof(float));
+    pw_block_free(w->of[kind].copy, w->of[kind].room * sizeof(float));
 }
 
 void pw_direct_close(struct pw_direct *w)
@@ -34,7 +34,7 @@ static void room_for_copy(struct pw_direct *w, int kind, size_t n)
     if (n <= w->of[kind].room)
         return;
     free_copy(w, kind);
-    w->of[kind].copy = pw_pages_reserve(n * sizeof(float));
+    w->of[kind].copy = pw_block_take(n * sizeof(float));
     if (w->of[kind].copy == NULL)
         pw_exhausted(n * sizeof(float));
     w->of[kind].room = n;

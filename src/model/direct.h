@@ -6,8 +6,7 @@
 #include "model/model_int.h"
 
 /* Matrices that are not among the parameters, because a model has them in packs alone (packed.c) or with
- * adapters (adapter.c), are copied when they are needed. A copy stays until the next one of its kind, in
- * pages of its own, so that none of it stays with the process. */
+ * adapters (adapter.c), are copied when they are needed. A copy stays until the next one of its kind. */
 enum {
     PW_DIRECT_BRANCH, /* a matrix that writes to the stream, or rows of it */
     PW_DIRECT_EMBED,

@@ -187,8 +187,7 @@ static void pack(struct pw_model *m, struct pw_mat *mat, const float *values)
     m->ops->prepare(m->be, &filled, 1);
 }
 
-/* Memory for the values of one matrix, in pages of its own, so that none of it stays. It stays for the next
- * matrices, unless it is much larger than they are. */
+/* Memory for the values of one matrix. It stays for the next ones, unless it is much larger than they are. */
 struct room {
     float *at;
     size_t floats;
@@ -196,7 +195,7 @@ struct room {
 
 static void free_room(struct room *r)
 {
-    pw_pages_free(r->at, r->floats * sizeof *r->at);
+    pw_block_free(r->at, r->floats * sizeof *r->at);
     *r = (struct room){0};
 }
 
@@ -205,10 +204,8 @@ static bool room_for(struct room *r, size_t n)
     if (r->floats >= n && r->floats <= 4 * n)
         return true;
     free_room(r);
-    r->at = pw_pages_reserve(n * sizeof *r->at);
+    r->at = pw_block_take(n * sizeof *r->at);
     r->floats = r->at != NULL ? n : 0;
-    if (r->at != NULL)
-        pw_pages_huge(r->at, n * sizeof *r->at);
     return r->at != NULL;
 }
 

@@ -114,7 +114,7 @@ static enum pw_code tell_lens(const struct pw_lab *lab, struct pw_ev_inspection 
 {
     int L = pw_model_config(m)->layers, V = k->vocab, most = lens_rows(lab, L, V);
     size_t bytes = (size_t)most * (size_t)V * sizeof(float);
-    float *some = pw_pages_reserve(bytes); /* so that none of it stays */
+    float *some = pw_block_take(bytes);
     if (some == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory: the logit lens needs %zu MiB", bytes >> 20);
     float *p = pw_alloc((size_t)V, sizeof *p);
@@ -142,7 +142,7 @@ static enum pw_code tell_lens(const struct pw_lab *lab, struct pw_ev_inspection 
         }
     }
     free(p);
-    pw_pages_free(some, bytes);
+    pw_block_free(some, bytes);
     return code;
 }
 
