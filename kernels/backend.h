@@ -42,7 +42,7 @@
 extern "C" {
 #endif
 
-#define PW_BACKEND_ABI 33
+#define PW_BACKEND_ABI 34
 /* Increases when the same commands give different bits than before. A session records it. */
 #define PW_BITS 1
 
@@ -157,8 +157,9 @@ struct pw_backend_ops {
     void (*reduce)(struct pw_backend *be, float *g, double *sumsq, int *spoilt, const float *slots,
                    int n_slots, size_t stride, size_t n, const float *loss, int n_loss);
     /* AdamW (Loshchilov and Hutter 2019) over the segments, which are in the backend's memory and have
-     * n_tiles tiles in all. If *sumsq is not finite, nothing changes and moved is 0. Otherwise, with norm =
-     * sqrt(*sumsq), k = clip > 0 && norm > clip ? clip/norm : 1, and sums by fmaf as written in adamw.c:
+     * n_tiles tiles in all. p has a segment at its offset, m, v and g at its place. If *sumsq is not finite,
+     * nothing changes and moved is 0. Otherwise, with norm = sqrt(*sumsq), k = clip > 0 && norm > clip ?
+     * clip/norm : 1, and sums by fmaf as written in adamw.c:
      *
      *   g' = k*g
      *   m = beta1*m + (1-beta1)*g'
@@ -225,7 +226,8 @@ struct pw_backend_ops {
     void (*heads_fwd)(struct pw_ctx *c, float *qkv, float *stat, const float *x, const struct pw_heads *h,
                       int R);
     /* SETS dx [R,(H+2K)D]. The gradient of a shared head is that of its first query head plus the others,
-     * ascending. Adds to d_q_gain and d_k_gain [D] (NULL without gains): chains over rows, then heads. */
+     * ascending. Adds to d_q_gain and d_k_gain [D] (both NULL: they don't learn): chains over rows, then
+     * heads. */
     void (*heads_bwd)(struct pw_ctx *c, float *dx, float *d_q_gain, float *d_k_gain, const float *dqkv,
                       const float *x, const float *stat, const struct pw_heads *h, int R);
 

@@ -363,6 +363,7 @@ enum { PW_TILE = 4096 };
 /* One tensor in the flat parameter buffer, as AdamW uses it. */
 struct pw_adamw_seg {
     size_t offset, n; /* floats */
+    size_t place;     /* where its moments and its gradient begin in their buffers, in floats */
     size_t tile;      /* number of tiles of the tensors before it; each tensor's last tile may be partial */
     float lr, decay;  /* learning rate; decoupled weight decay (p -= lr * decay * p) */
     float c1, c2;     /* 1 / (1 - beta^t), with this tensor's own step count t */

@@ -1,4 +1,4 @@
-/* adamw.c - AdamW (Loshchilov and Hutter 2019) over the flat parameter buffer.
+/* adamw.c - AdamW (Loshchilov and Hutter 2019) over segments of the flat parameter buffer.
  *
  *   d = k*g;  m = fmaf(beta1, m, (1-beta1)*d);  v = fmaf(beta2, v, (1-beta2)*(d*d))
  *   step = (m*c1) / (sqrt(v*c2) + eps);  p = fmaf(-lr, step, fmaf(-(lr*decay), p, p))
@@ -30,6 +30,7 @@ static size_t seg_tiles(const struct pw_adamw_seg *s)
     return (s->n + PW_TILE - 1) / PW_TILE;
 }
 
+/* Updates n entries of a segment from entry `first` on. */
 static void update(const struct job *j, const struct pw_adamw_seg *s, size_t first, int n, double sums[2])
 {
     const struct pw_adamw *h = j->h;
@@ -38,19 +39,20 @@ static void update(const struct job *j, const struct pw_adamw_seg *s, size_t fir
     v16 c1 = v_set(s->c1), c2 = v_set(s->c2), minus_decay = v_set(-(s->lr * s->decay)), k = v_set(j->k);
     v16 moved = v_zero(), before = v_zero();
     for (int i = 0; i < n; i += 16) {
-        size_t at = first + (size_t)i;
+        size_t at = s->place + first + (size_t)i;
+        float *param = j->p + s->offset + first + i;
         int left = n - i;
         v16 d = v_mul(k, v_load_n(j->g + at, left));
         v16 m = v_fma(b1, v_load_n(j->m + at, left), v_mul(keep1, d));
         v16 v = v_fma(b2, v_load_n(j->v + at, left), v_mul(keep2, v_mul(d, d)));
         v16 step = v_div(v_mul(m, c1), v_add(v_sqrt(v_mul(v, c2)), eps));
-        v16 old = v_load_n(j->p + at, left);
+        v16 old = v_load_n(param, left);
         v16 p = v_fma(minus_lr, step, v_fma(minus_decay, old, old)), by = v_sub(p, old);
         moved = v_fma(by, by, moved);
         before = v_fma(old, old, before);
         v_store_n(j->m + at, left, m);
         v_store_n(j->v + at, left, v);
-        v_store_n(j->p + at, left, p);
+        v_store_n(param, left, p);
     }
     sums[0] = (double)v_tree(moved);
     sums[1] = (double)v_tree(before);
@@ -68,7 +70,7 @@ static void update_item(void *arg, int item, int worker)
         size_t n = seg_tiles(seg), b = from > seg->tile ? from - seg->tile : 0;
         for (; b < n && seg->tile + b < to; b++) {
             size_t left = seg->n - b * PW_TILE;
-            update(j, seg, seg->offset + b * PW_TILE, (int)(left < PW_TILE ? left : PW_TILE),
+            update(j, seg, b * PW_TILE, (int)(left < PW_TILE ? left : PW_TILE),
                    j->partial + 2 * (seg->tile + b));
         }
     }

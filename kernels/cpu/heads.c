@@ -60,7 +60,8 @@ static void norm_head_back(float *dx, float *d_gain, const float *d, int copies,
     for (int i = 0; i < D; i += 16) {
         int left = D - i;
         v16 t = sum_copies(d + i, copies, D, left), xhat = v_mul(v_load_n(x + i, left), v_set(rstd));
-        v_store_n(d_gain + i, left, v_fma(t, xhat, v_load_n(d_gain + i, left)));
+        if (d_gain != NULL)
+            v_store_n(d_gain + i, left, v_fma(t, xhat, v_load_n(d_gain + i, left)));
         s = v_fma(v_mul(t, v_load_n(gain + i, left)), xhat, s);
     }
     v16 mean = v_set(v_tree(s) / (float)D);

@@ -65,22 +65,23 @@ static __global__ void adamw_tiles(float *__restrict__ p, float *__restrict__ m,
     struct pw_adamw_seg seg = segs[*segment];
     struct step s = {h.beta1, h.beta2, 1.0f - h.beta1, 1.0f - h.beta2, h.eps, -seg.lr, -(seg.lr * seg.decay),
                      seg.c1,  seg.c2,  *factor};
-    size_t first = ((size_t)blockIdx.x - seg.tile) * PW_TILE, from = seg.offset + first;
+    size_t first = ((size_t)blockIdx.x - seg.tile) * PW_TILE;
     int left = seg.n - first < PW_TILE ? (int)(seg.n - first) : PW_TILE;
     uint16_t *pack = seg.pack != NULL ? seg.pack + first : NULL;
-    fours = fours && seg.offset % 4 == 0 && (uintptr_t)pack % sizeof(uint2) == 0;
+    fours = fours && seg.offset % 4 == 0 && seg.place % 4 == 0 && (uintptr_t)pack % sizeof(uint2) == 0;
     for (int i = 4 * (int)threadIdx.x; i < left; i += 4 * PW_THREADS) {
-        size_t at = from + (size_t)i;
+        size_t at = seg.place + first + (size_t)i;
+        float *param = p + seg.offset + first + (size_t)i;
         int n = left - i;
         float4 gi = pw_dev_load_4(g + at, n, fours), mi = pw_dev_load_4(m + at, n, fours);
-        float4 vi = pw_dev_load_4(v + at, n, fours), pi = pw_dev_load_4(p + at, n, fours), by, old = pi;
+        float4 vi = pw_dev_load_4(v + at, n, fours), pi = pw_dev_load_4(param, n, fours), by, old = pi;
         by.x = update(&pi.x, &mi.x, &vi.x, gi.x, s);
         by.y = update(&pi.y, &mi.y, &vi.y, gi.y, s);
         by.z = update(&pi.z, &mi.z, &vi.z, gi.z, s);
         by.w = update(&pi.w, &mi.w, &vi.w, gi.w, s);
         pw_dev_store_4(m + at, n, fours, mi);
         pw_dev_store_4(v + at, n, fours, vi);
-        pw_dev_store_4(p + at, n, fours, pi);
+        pw_dev_store_4(param, n, fours, pi);
         if (pack != NULL)
             pw_dev_store_rounded_4(pack + i, n, fours, pi);
         pw_dev_store_4(&sums[i / 16][0][i % 16], 4, true, by);

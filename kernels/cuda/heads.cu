@@ -115,7 +115,7 @@ cudaError_t pw_cuda_heads_bwd(cudaStream_t s, float *dx, float *d_q_gain, float 
     if (R == 0)
         return cudaSuccess;
     cudaError_t e = PW_LAUNCH(heads_back, blocks_of(h, R), dim3(PW_THREADS), 0, s, dx, dqkv, x, stat, *h, R);
-    if (e != cudaSuccess || h->q_gain == NULL)
+    if (e != cudaSuccess || h->q_gain == NULL || d_q_gain == NULL)
         return e;
     return PW_LAUNCH(gain_chains, dim3(pw_blocks((size_t)h->head_width, PW_THREADS), 2), dim3(PW_THREADS), 0,
                      s, d_q_gain, d_k_gain, dqkv, x, stat, *h, R);

@@ -109,9 +109,11 @@ void pw_adapter_gradient(struct pw_model *m, struct pw_ctx *c, struct pw_work *w
         return;
     const struct pw_mat *a = &m->low[2 * (l * PW_MATS + k)], *b = a + 1;
     m->ops->linear_fwd(c, w->low_x, NULL, x, a, NULL, NULL, PW_ACT_NONE, R);
-    m->ops->linear_dw(c, to->grad + at->adapter_b[k], NULL, dy, w->low_x, to->summed, b->out, b->in, R);
+    m->ops->linear_dw(c, pw_grad_at(m, to, at->adapter_b[k]), NULL, dy, w->low_x, to->summed, b->out, b->in,
+                      R);
     m->ops->linear_dx(c, w->low_dy, dy, b, PW_ACT_NONE, NULL, 1, R);
-    m->ops->linear_dw(c, to->grad + at->adapter_a[k], NULL, w->low_dy, x, to->summed, a->out, a->in, R);
+    m->ops->linear_dw(c, pw_grad_at(m, to, at->adapter_a[k]), NULL, w->low_dy, x, to->summed, a->out, a->in,
+                      R);
 }
 
 /* Is the parameter in a matrix with an adapter? */

@@ -8,9 +8,12 @@
  * can continue on other workers. */
 #include "model/reads.h"
 
+/* The embedding is the first tensor. */
 static size_t head_floats(const struct pw_model *m)
 {
-    return m->cfg.tied ? (size_t)m->cfg.vocab * (size_t)pw_config_embed_width(&m->cfg) : 0;
+    bool learns = m->cfg.tied && m->lay.params[0].place != PW_ABSENT;
+
+    return learns ? (size_t)m->cfg.vocab * (size_t)pw_config_embed_width(&m->cfg) : 0;
 }
 
 /* The positions that a bias gradient distinguishes; for a dense bias only the step's own. */
@@ -41,14 +44,15 @@ static size_t all_sums(const struct pw_model *m)
 
 size_t pw_slot_floats(const struct pw_model *m)
 {
-    return pw_whole_lines(m->lay.size) + pw_whole_lines(head_floats(m)) + all_sums(m);
+    return pw_whole_lines(m->lay.trained) + pw_whole_lines(head_floats(m)) + all_sums(m);
 }
 
 struct pw_slot pw_slot_at(const struct pw_model *m, int s)
 {
-    float *grad = m->slots + (size_t)s * m->stride, *head = grad + pw_whole_lines(m->lay.size);
+    float *grad = m->slots + (size_t)s * m->stride, *head = grad + pw_whole_lines(m->lay.trained);
     float *sums = head + pw_whole_lines(head_floats(m));
-    struct pw_slot slot = {.grad = grad, .head = m->cfg.tied ? head : NULL, .summed = m->step_plan.summed[s]};
+    struct pw_slot slot = {
+        .grad = grad, .head = head_floats(m) > 0 ? head : NULL, .summed = m->step_plan.summed[s]};
 
     for (int k = 0; k < PW_PE_TABLES; k++) {
         size_t n = sums_floats(m, (enum pw_pe_table)k);
@@ -58,20 +62,22 @@ struct pw_slot pw_slot_at(const struct pw_model *m, int s)
     return slot;
 }
 
-/* Returns true for the weights of a linear layer. linear_dw overwrites their gradient at the slot's first
- * chunk; zeroing it first and reading the zeros would cost as much as several other operations. */
+/* Returns true for the weights of a linear layer that the step changes. linear_dw overwrites their gradient
+ * at the slot's first chunk; zeroing it first and reading the zeros would cost as much as several other
+ * operations. */
 static bool is_product(const struct pw_model *m, const struct pw_param *p)
 {
-    return p->rows > 0 && p->offset != m->lay.embed && !p->pe;
+    return p->rows > 0 && p->offset != m->lay.embed && !p->pe &&
+           pw_param_trains(p, (enum pw_trains)m->trains);
 }
 
 /* A device clears this many floats faster than it could start a second range. */
 enum { AT_ONCE = 1 << 22 };
 
-/* Adjacent tensors are cleared as one range. */
+/* Clears everything between products: tensors that earlier steps changed and this one does not are 0, too. */
 void pw_slot_begin(struct pw_model *m, struct pw_ctx *c, const struct pw_slot *slot)
 {
-    size_t from = 0, end = 0;
+    size_t from = 0;
 
     if (!m->ops->host && pw_slot_floats(m) <= AT_ONCE) {
         m->ops->zero(c, slot->grad, pw_slot_floats(m));
@@ -79,15 +85,14 @@ void pw_slot_begin(struct pw_model *m, struct pw_ctx *c, const struct pw_slot *s
     }
     for (int i = 0; i < m->lay.n; i++) {
         const struct pw_param *p = &m->lay.params[i];
-        if (is_product(m, p))
+        if (!is_product(m, p))
             continue;
-        if (p->offset != end) {
-            m->ops->zero(c, slot->grad + from, end - from);
-            from = p->offset;
-        }
-        end = p->offset + pw_param_count(p);
+        if (p->place > from)
+            m->ops->zero(c, slot->grad + from, p->place - from);
+        from = p->place + pw_param_count(p);
     }
-    m->ops->zero(c, slot->grad + from, end - from);
+    if (m->lay.trained > from)
+        m->ops->zero(c, slot->grad + from, m->lay.trained - from);
     for (int k = 0; k < PW_PE_TABLES; k++)
         if (slot->table[k] != NULL)
             m->ops->zero(c, slot->table[k], sums_floats(m, (enum pw_pe_table)k));
@@ -96,17 +101,12 @@ void pw_slot_begin(struct pw_model *m, struct pw_ctx *c, const struct pw_slot *s
 void pw_slot_end(struct pw_model *m, struct pw_ctx *c, const struct pw_slot *slot)
 {
     if (!slot->summed) { /* none of its chunks had a loss */
-        m->ops->zero(c, slot->grad, m->lay.size);
+        m->ops->zero(c, slot->grad, m->lay.trained);
         return;
     }
     if (slot->head != NULL && m->trains == PW_TRAINS_ALL)
-        m->ops->add(c, slot->grad + m->lay.embed, slot->head, head_floats(m));
-    pw_tables_differentiate(m, c, slot->grad + m->lay.pe, slot->table, bias_positions(m));
-    for (int i = 0; i < m->lay.n; i++) {
-        const struct pw_param *p = &m->lay.params[i];
-        if (!pw_param_trains(p, (enum pw_trains)m->trains))
-            m->ops->zero(c, slot->grad + p->offset, pw_param_count(p));
-    }
+        m->ops->add(c, pw_grad_at(m, slot, m->lay.embed), slot->head, head_floats(m));
+    pw_tables_differentiate(m, c, pw_grad_at(m, slot, m->lay.pe), slot->table, bias_positions(m));
 }
 
 /* The norm after a branch: its input [R,C] (NULL: there is none), statistics, offsets of gain and bias. */
@@ -122,7 +122,7 @@ static void before_norm(struct pw_model *m, struct pw_ctx *c, float *dx, const f
     int C = m->cfg.width;
 
     m->ops->zero(c, dx, (size_t)R * C);
-    m->ops->norm_bwd(c, dx, pw_at(to->grad, post.gain), pw_at(to->grad, post.bias), dy, post.x, post.stat,
+    m->ops->norm_bwd(c, dx, pw_grad_at(m, to, post.gain), pw_grad_at(m, to, post.bias), dy, post.x, post.stat,
                      pw_at(m->p, post.gain), (enum pw_norm)m->cfg.norm, 1, R, C);
 }
 
@@ -174,8 +174,8 @@ static void d_weights(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, c
     const struct pw_mat *mat = &m->mats[l * PW_MATS + k];
 
     if (m->trains == PW_TRAINS_ALL)
-        m->ops->linear_dw(c, to->grad + pw_mat_at(&m->lay.layer[l], k), pw_at(to->grad, bias), dy, x,
-                          to->summed, mat->out, mat->in, R);
+        m->ops->linear_dw(c, pw_grad_at(m, to, pw_mat_at(&m->lay.layer[l], k)), pw_grad_at(m, to, bias), dy,
+                          x, to->summed, mat->out, mat->in, R);
     pw_adapter_gradient(m, c, w, to, l, k, dy, x, R);
 }
 
@@ -205,7 +205,7 @@ static float *d_heads(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, i
 
     if (w->d_raw == NULL)
         return w->d_qkv;
-    m->ops->heads_bwd(c, w->d_raw, pw_at(to->grad, at->q_norm), pw_at(to->grad, at->k_norm), w->d_qkv,
+    m->ops->heads_bwd(c, w->d_raw, pw_grad_at(m, to, at->q_norm), pw_grad_at(m, to, at->k_norm), w->d_qkv,
                       w->acts[l].raw, w->acts[l].raw_stat, &heads, R);
     return w->d_raw;
 }
@@ -244,9 +244,9 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l
     struct post post1 = {a->post1, a->post1_stat, at->post1, at->post1_bias};
     struct post post2 = {a->post2, a->post2_stat, at->post2, at->post2_bias};
     bool after = cfg->norm_at == PW_NORM_AT_AFTER;
-    float *slot = to->grad, *d_bias = table_sums(m, to, PW_TABLE_BIAS, l);
+    float *d_bias = table_sums(m, to, PW_TABLE_BIAS, l);
     const float *keys = attn.keys != NULL ? attn.keys : attn.scan.rows;
-    float *d_keys = keys != NULL ? slot + (keys - m->p) : NULL;
+    float *d_keys = keys != NULL ? pw_grad_at(m, to, (size_t)(keys - m->p)) : NULL;
     bool parallel = cfg->parallel != PW_PARALLEL_OFF, shared = cfg->parallel == PW_PARALLEL_SHARED;
     float *d_n2 = parallel ? w->d_n2 : w->d_norm, *d_mid = after ? w->d_post : w->d;
     struct pw_mix mix;
@@ -262,8 +262,8 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l
     d_weights(m, c, w, to, l, PW_MAT_UP, at->up_bias, d_up, shared ? a->n1 : a->n2, R);
     ops->linear_dx(c, d_n2, d_up, &mat[PW_MAT_UP], PW_ACT_NONE, NULL, 1, R);
     if (!parallel)
-        ops->norm_bwd(c, d_mid, pw_at(slot, at->norm2), pw_at(slot, at->norm2_bias), d_n2, a->mid, a->stat2,
-                      pw_at(m->p, at->norm2), kind2, 1, R, C);
+        ops->norm_bwd(c, d_mid, pw_grad_at(m, to, at->norm2), pw_grad_at(m, to, at->norm2_bias), d_n2, a->mid,
+                      a->stat2, pw_at(m->p, at->norm2), kind2, 1, R, C);
 
     if (after)
         before_norm(m, c, w->d, d_mid, post1, to, R);
@@ -291,10 +291,10 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l
     if (shared)
         ops->add(c, w->d_norm, d_n2, (size_t)R * C);
     else if (parallel)
-        ops->norm_bwd(c, w->d, pw_at(slot, at->norm2), pw_at(slot, at->norm2_bias), d_n2, w->x[l], a->stat2,
-                      pw_at(m->p, at->norm2), kind2, 1, R, C);
-    ops->norm_bwd(c, w->d, pw_at(slot, at->norm1), pw_at(slot, at->norm1_bias), w->d_norm, w->x[l], a->stat1,
-                  pw_at(m->p, at->norm1), kind1, 1, R, C);
+        ops->norm_bwd(c, w->d, pw_grad_at(m, to, at->norm2), pw_grad_at(m, to, at->norm2_bias), d_n2, w->x[l],
+                      a->stat2, pw_at(m->p, at->norm2), kind2, 1, R, C);
+    ops->norm_bwd(c, w->d, pw_grad_at(m, to, at->norm1), pw_grad_at(m, to, at->norm1_bias), w->d_norm,
+                  w->x[l], a->stat1, pw_at(m->p, at->norm1), kind1, 1, R, C);
 }
 
 void pw_backward_head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_chunk *k,
@@ -306,25 +306,25 @@ void pw_backward_head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, c
     const struct pw_mat *head = pw_end_mat(m, PW_END_HEAD), *in = pw_end_mat(m, PW_END_HEAD_IN);
     bool all = m->trains == PW_TRAINS_ALL, projects = w->reduced != NULL;
     const float *x = projects ? w->reduced : w->normed; /* the head's input */
-    float *slot = to->grad;
     struct pw_dropout drop;
 
     ops->zero(c, w->d_picked, (size_t)N * C);
     if (m->cfg.logit_cap > 0)
         ops->cap_bwd(c, w->d_logits, w->logits, m->cfg.logit_cap, (size_t)N * V);
     if (all)
-        ops->linear_dw(c, to->head != NULL ? to->head : slot + m->lay.head, pw_at(slot, m->lay.head_bias),
-                       w->d_logits, x, to->summed, V, head->in, N);
+        ops->linear_dw(c, to->head != NULL ? to->head : pw_grad_at(m, to, m->lay.head),
+                       pw_grad_at(m, to, m->lay.head_bias), w->d_logits, x, to->summed, V, head->in, N);
     ops->linear_dx(c, projects ? w->d_reduced : w->d_normed, w->d_logits, head, PW_ACT_NONE, NULL, 1, N);
     if (projects && all)
-        ops->linear_dw(c, slot + m->lay.head_in, NULL, w->d_reduced, w->normed, to->summed, in->out, C, N);
+        ops->linear_dw(c, pw_grad_at(m, to, m->lay.head_in), NULL, w->d_reduced, w->normed, to->summed,
+                       in->out, C, N);
     if (projects)
         ops->linear_dx(c, w->d_normed, w->d_reduced, in, PW_ACT_NONE, NULL, 1, N);
     if (pw_model_drop(m, &drop, 0, PW_DROP_FINAL, k->scored) != NULL)
         ops->dropout(c, w->d_normed, w->d_normed, &drop, NULL, N, C);
-    ops->norm_bwd(c, w->d_picked, pw_at(slot, m->lay.norm), pw_at(slot, m->lay.norm_bias), w->d_normed,
-                  w->picked, w->stat, pw_at(m->p, m->lay.norm), (enum pw_norm)pw_config_norm_mlp(&m->cfg),
-                  m->cfg.logit_scale, N, C);
+    ops->norm_bwd(c, w->d_picked, pw_grad_at(m, to, m->lay.norm), pw_grad_at(m, to, m->lay.norm_bias),
+                  w->d_normed, w->picked, w->stat, pw_at(m->p, m->lay.norm),
+                  (enum pw_norm)pw_config_norm_mlp(&m->cfg), m->cfg.logit_scale, N, C);
     ops->scatter_rows(c, w->d, w->d_picked, plan->dev + plan->rows + k->scored, N, R, C);
 }
 
@@ -335,33 +335,32 @@ static void embed(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const
     const struct pw_backend_ops *ops = m->ops;
     const struct pw_batch_plan *plan = &m->step_plan;
     struct pw_added added = m->tables.added, none = {.scale = added.scale};
-    float *d_added[PW_PE_ADDS], *slot = to->grad, *sums = to->table[PW_TABLE_ADDED];
+    float *d_added[PW_PE_ADDS], *d_table = pw_grad_at(m, to, m->lay.embed), *sums = to->table[PW_TABLE_ADDED];
     bool rows = pw_pe_learns_rows(m->pe.pe), learned = rows || sums != NULL;
     const int *tokens = plan->dev + plan->tokens + k->row;
     int C = m->cfg.width, E = pw_config_embed_width(&m->cfg), R = k->n_rows;
 
     for (int i = 0; i < added.n; i++) {
         added.row[i] = plan->dev + plan->added[i] + k->row;
-        d_added[i] = rows ? slot + m->lay.pe + pw_learned_at(m, i) : sums;
+        d_added[i] = rows ? pw_grad_at(m, to, m->lay.pe) + pw_learned_at(m, i) : sums;
     }
-    if (w->token == NULL) {
-        ops->embed_bwd(c, slot + m->lay.embed, learned ? d_added : NULL, d, tokens, &added, R, C);
+    if (w->token == NULL && (d_table != NULL || learned))
+        ops->embed_bwd(c, d_table, learned ? d_added : NULL, d, tokens, &added, R, C);
+    if (w->token == NULL)
         return;
-    }
     if (learned)
         ops->embed_bwd(c, NULL, d_added, d, NULL, &added, R, C);
     if (m->trains != PW_TRAINS_ALL)
         return;
-    ops->linear_dw(c, slot + m->lay.embed_in, NULL, d, w->token, to->summed, C, E, R);
+    ops->linear_dw(c, pw_grad_at(m, to, m->lay.embed_in), NULL, d, w->token, to->summed, C, E, R);
     ops->linear_dx(c, w->d_token, d, pw_end_mat(m, PW_END_EMBED_IN), PW_ACT_NONE, NULL, 1, R);
-    ops->embed_bwd(c, slot + m->lay.embed, NULL, w->d_token, tokens, &none, R, E);
+    ops->embed_bwd(c, d_table, NULL, w->d_token, tokens, &none, R, E);
 }
 
 void pw_backward_block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_chunk *k,
                        const struct pw_slot *to, int l)
 {
     int C = m->cfg.width, R = k->n_rows;
-    float *slot = to->grad;
     struct pw_dropout drop;
 
     block(m, c, w, l, k, to);
@@ -372,9 +371,9 @@ void pw_backward_block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, 
     const float *d = w->d;
     if (w->embedded != NULL) { /* into d_norm, which is free now */
         m->ops->zero(c, w->d_norm, (size_t)R * C);
-        m->ops->norm_bwd(c, w->d_norm, pw_at(slot, m->lay.embed_norm), pw_at(slot, m->lay.embed_norm_bias),
-                         w->d, w->embedded, w->embedded_stat, pw_at(m->p, m->lay.embed_norm),
-                         (enum pw_norm)m->cfg.norm, 1, R, C);
+        m->ops->norm_bwd(c, w->d_norm, pw_grad_at(m, to, m->lay.embed_norm),
+                         pw_grad_at(m, to, m->lay.embed_norm_bias), w->d, w->embedded, w->embedded_stat,
+                         pw_at(m->p, m->lay.embed_norm), (enum pw_norm)m->cfg.norm, 1, R, C);
         d = w->d_norm;
     }
     embed(m, c, w, k, to, d);

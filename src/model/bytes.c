@@ -113,8 +113,25 @@ static size_t beside(const struct pw_model *m, int batch, int T)
     return m->ops->beside != NULL ? m->ops->beside(&attn, &seqs, QKV > F ? QKV : F) : 0;
 }
 
+/* Steps of some kinds (pw_trains_kind), and the tensors of a model. */
+struct steps {
+    const struct pw_param *params;
+    unsigned kinds;
+};
+
+static bool steps_change(const void *arg, int i)
+{
+    const struct steps *s = arg;
+    bool any = false;
+
+    for (int trains = PW_TRAINS_ALL; trains <= PW_TRAINS_ADAPTER; trains++)
+        any = any || ((s->kinds & pw_trains_kind(trains)) != 0 &&
+                      pw_param_trains(&s->params[i], (enum pw_trains)trains));
+    return any;
+}
+
 size_t pw_model_bytes(const struct pw_backend_ops *ops, const struct pw_config *cfg,
-                      const struct pw_pe_use_opts *pe, int batch, int workers, int T)
+                      const struct pw_pe_use_opts *pe, unsigned kinds, int batch, int workers, int T)
 {
     struct pw_model m;
     size_t floats, acts, more = 0;
@@ -125,9 +142,10 @@ size_t pw_model_bytes(const struct pw_backend_ops *ops, const struct pw_config *
         pw_ids_fini(&m);
         return SIZE_MAX;
     }
+    pw_places_set(&m.lay, steps_change, &(struct steps){m.lay.params, kinds});
     floats = 2 * m.lay.size; /* p, host */
     if (batch > 0)
-        floats += (pw_model_one_slot(&m) ? 2 : 3) * m.lay.size; /* m, v; and g, unless g is the slot */
+        floats += (pw_model_one_slot(&m) ? 2 : 3) * m.lay.trained; /* m, v; and g, unless g is the slot */
     floats += 3 * (m.lay.size - m.lay.core) + 2 * (size_t)cfg->context; /* seen.c, flight.c */
     if (pe->pe->ids != NULL)
         floats += 4 * (size_t)cfg->context; /* seen.c */
@@ -154,7 +172,7 @@ size_t pw_model_one_copy_need(const struct pw_backend_ops *ops, const struct pw_
     struct pw_model m;
 
     if (!pw_model_one_copy(ops) || cfg->adapter > 0) /* packs of W + B A are a second copy */
-        return pw_model_bytes(ops, cfg, pe, 0, 1, 1);
+        return pw_model_bytes(ops, cfg, pe, 0, 0, 1, 1);
     outline(&m, ops, cfg, pe, 1, 1);
     if (pw_layout_init(&m.lay, cfg, pe, NULL)) {
         pw_ids_fini(&m);

@@ -133,7 +133,8 @@ void pw_checkpoint_close(struct pw_checkpoint *c)
 struct loading {
     const struct pw_checkpoint *c;
     struct pw_model *m;
-    bool *taken; /* [c->st.n] */
+    bool *taken;   /* [c->st.n] */
+    bool *moments; /* [n] does the tensor have moments? */
     /* [n] of pw_checkpoint_places: a file that refers to other files lacks tensors of those */
     size_t *place;
     size_t floats; /* of a set */
@@ -357,17 +358,22 @@ static enum pw_code take_all(struct loading *x, bool resumable, struct pw_err *e
 static void put_own(const struct loading *x, bool moments)
 {
     struct pw_model *m = x->m;
-    float *const to[PW_SETS] = {m->p, m->m, m->v};
+    const struct pw_param *p = m->lay.params;
 
     if (x->c->info.source->n_own > 0) /* they can be matrices */
         pw_model_unpack(m, true);
-    memset(m->host, 0, m->lay.size * sizeof *m->host);
-    pw_model_put(m, NULL, moments ? m->host : NULL, moments ? m->host : NULL);
-    for (int s = 0; s < (moments ? PW_SETS : 1); s++)
-        for (int i = 0; i < m->lay.n; i++)
-            if (x->place[i] != PW_ABSENT)
-                m->ops->upload(m->be, to[s] + m->lay.params[i].offset, x->values[s] + x->place[i],
-                               pw_param_count(&m->lay.params[i]) * sizeof(float));
+    pw_model_put(m, NULL, NULL, NULL);
+    pw_moments_clear(m, false);
+    for (int i = 0; i < m->lay.n; i++) {
+        size_t at = x->place[i], bytes = pw_param_count(&p[i]) * sizeof(float);
+        if (at == PW_ABSENT)
+            continue;
+        m->ops->upload(m->be, m->p + p[i].offset, x->values[PW_SET_PARAMS] + at, bytes);
+        if (!moments || p[i].place == PW_ABSENT)
+            continue;
+        m->ops->upload(m->be, m->m + p[i].place, x->values[PW_SET_M] + at, bytes);
+        m->ops->upload(m->be, m->v + p[i].place, x->values[PW_SET_V] + at, bytes);
+    }
     pw_model_set_source(m, x->c->info.source); /* its path is that of the file, too */
 }
 
@@ -391,6 +397,40 @@ static void put(struct loading *x, bool resumable, const int *order)
     x->replaced = NULL;
 }
 
+static bool is_zero(const float *x, size_t n)
+{
+    static const float zero;
+    bool all = true;
+
+    for (size_t i = 0; i < n && all; i++)
+        all = memcmp(&x[i], &zero, sizeof zero) == 0;
+    return all;
+}
+
+static bool wants(const void *moments, int i)
+{
+    return ((const bool *)moments)[i];
+}
+
+/* Makes room for the moments of the file: those of tensors that steps have changed, and those that are not
+ * zeros. */
+static enum pw_code reserve(struct loading *x, const int *order, struct pw_err *err)
+{
+    struct pw_model *m = x->m;
+    bool any = false;
+
+    for (int k = 0; k < m->lay.n; k++) {
+        int i = order[k];
+        size_t at = x->place[i], n = pw_param_count(&m->lay.params[i]);
+        x->moments[i] = x->counts[k] > 0 || (at != PW_ABSENT && !(is_zero(x->values[PW_SET_M] + at, n) &&
+                                                                  is_zero(x->values[PW_SET_V] + at, n)));
+        any = any || x->moments[i];
+    }
+    for (int i = m->lay.n_core; i < m->lay.n; i++) /* every step changes the encoding */
+        x->moments[i] = any;
+    return pw_model_reason(m, pw_model_reserve(m, wants, x->moments, err), err);
+}
+
 enum pw_code pw_checkpoint_load(const struct pw_checkpoint *c, struct pw_model *m, struct pw_err *err)
 {
     bool resumable = pw_st_find(&c->st, "adam.t") != NULL, room = true;
@@ -399,6 +439,7 @@ enum pw_code pw_checkpoint_load(const struct pw_checkpoint *c, struct pw_model *
     struct loading x = {.c = c,
                         .m = m,
                         .taken = calloc((size_t)c->st.n + 1, sizeof *x.taken),
+                        .moments = calloc((size_t)m->lay.n, sizeof *x.moments),
                         .counts = calloc((size_t)m->lay.n, sizeof *x.counts),
                         .seqs = calloc((size_t)m->cfg.context + 1, sizeof *x.seqs),
                         .ids = calloc(2 * (size_t)m->cfg.context, sizeof *x.ids),
@@ -415,14 +456,14 @@ enum pw_code pw_checkpoint_load(const struct pw_checkpoint *c, struct pw_model *
         room = room && x.values[s] != NULL;
     }
     pw_progress_begin("loading the weights", (resumable ? PW_SETS : 1) * x.floats * sizeof(float));
-    if (room && x.place != NULL && x.taken != NULL && x.counts != NULL && x.seqs != NULL && x.ids != NULL &&
-        x.grad != NULL)
+    if (room && x.place != NULL && x.taken != NULL && x.moments != NULL && x.counts != NULL &&
+        x.seqs != NULL && x.ids != NULL && x.grad != NULL)
         code = take_all(&x, resumable, err);
     else
         code = pw_fail(err, PW_ENOMEM, "out of memory for a checkpoint");
     pw_progress_end();
     if (code == PW_OK && resumable)
-        code = pw_model_reason(m, pw_model_reserve(m, err), err);
+        code = reserve(&x, order, err);
     if (code == PW_OK) {
         put(&x, resumable, order);
         pw_model_set_origin(m, pw_st_meta(&c->st, PW_METADATA_ORIGIN));
@@ -431,6 +472,7 @@ enum pw_code pw_checkpoint_load(const struct pw_checkpoint *c, struct pw_model *
     for (int s = 0; s < PW_SETS; s++)
         free(x.values[s]);
     free(x.taken);
+    free(x.moments);
     free(x.counts);
     free(x.seqs);
     free(x.ids);

@@ -246,9 +246,10 @@ static void get_values(struct parts *x, struct pw_model *m)
         for (int i = 0; i < m->lay.n && x->values[s] != NULL; i++) {
             const struct pw_param *p = &m->lay.params[i];
             size_t bytes = pw_param_count(p) * sizeof(float);
-            if (x->place[i] != PW_ABSENT && from[s] != NULL)
-                m->ops->download(m->be, x->values[s] + x->place[i], from[s] + p->offset, bytes);
-            else if (x->place[i] != PW_ABSENT) /* moments before the first step */
+            size_t at = s == PW_SET_PARAMS ? p->offset : p->place;
+            if (x->place[i] != PW_ABSENT && at != PW_ABSENT)
+                m->ops->download(m->be, x->values[s] + x->place[i], from[s] + at, bytes);
+            else if (x->place[i] != PW_ABSENT) /* no step has changed it */
                 memset(x->values[s] + x->place[i], 0, bytes);
         }
     m->ops->sync(m->be, NULL); /* the backend keeps the error for a later call */

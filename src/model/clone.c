@@ -1,7 +1,6 @@
 /* clone.c - copies a model to the same or another backend, with its own encoding or another; or copies only
  * the encoding's learned parameters to another model. */
 #include <assert.h>
-#include <string.h>
 
 #include "model/model_int.h"
 
@@ -37,22 +36,42 @@ static enum pw_code read_tensor(void *arg, const struct pw_param *p, float *out,
     return PW_OK;
 }
 
-/* Copies n floats of weights and moments, from offset `from` to offset `at`. */
-static enum pw_code carry_range(struct pw_model *next, size_t at, struct pw_model *old, size_t from, size_t n,
-                                struct pw_err *err)
+/* Copies the moments and step counts of n tensors, from number `from` on, to those from number `at` on. */
+static enum pw_code carry_moments(struct pw_model *next, int at, struct pw_model *old, int from, int n,
+                                  struct pw_err *err)
 {
-    const float *const source[] = {old->p, old->m, old->v};
-    float *const to[] = {next->p, next->m, next->v};
     enum pw_code code = PW_OK;
 
-    for (int i = 0; i < 3 && code == PW_OK && n > 0; i++)
-        if (source[i] != NULL)
-            code = carry_floats(next, to[i] + at, old, source[i] + from, n, err);
+    for (int i = 0; i < n && code == PW_OK; i++) {
+        const struct pw_param *was = &old->lay.params[from + i];
+        struct pw_param *is = &next->lay.params[at + i];
+        size_t floats = pw_param_count(was);
+        is->t = was->t;
+        if (was->place == PW_ABSENT)
+            continue;
+        code = carry_floats(next, next->m + is->place, old, old->m + was->place, floats, err);
+        if (code == PW_OK)
+            code = carry_floats(next, next->v + is->place, old, old->v + was->place, floats, err);
+    }
     return code;
 }
 
-/* Copies the first floats of weights and moments, the first tensors' step counts, the place in the
- * schedule, and replaced heads. Returns an error of the backend of `old`; an error of next's backend
+/* The first tensors of a model, which its successor has, too. */
+struct carried {
+    const struct pw_param *params;
+    int n;
+};
+
+/* The other tensors of the successor are those that its next step changes. */
+static bool wants(const void *arg, int i)
+{
+    const struct carried *first = arg;
+
+    return i >= first->n || first->params[i].place != PW_ABSENT;
+}
+
+/* Copies the first floats of weights, the first tensors' moments and step counts, the place in the schedule,
+ * and replaced heads. Returns an error of the backend of `old`; an error of next's backend
  * appears at its next sync. */
 static enum pw_code carry(struct pw_model *next, struct pw_model *old, size_t floats, int tensors,
                           struct pw_err *err)
@@ -60,15 +79,16 @@ static enum pw_code carry(struct pw_model *next, struct pw_model *old, size_t fl
     enum pw_code code = old->ops->sync(old->be, err);
 
     if (code == PW_OK && old->m != NULL) /* without moments: no step was taken */
-        code = pw_model_reason(next, pw_model_reserve(next, err), err);
+        code = pw_model_reason(
+            next, pw_model_reserve(next, wants, &(struct carried){old->lay.params, tensors}, err), err);
     if (code == PW_OK && old->packed && next->packed && next->ops == old->ops)
         pw_packed_share(next, old, floats);
     else if (code == PW_OK && old->packed) /* the same offsets in both, and no moments */
         code = pw_model_fill_all(next, tensors, read_tensor, old, err);
     else if (code == PW_OK)
-        code = carry_range(next, 0, old, 0, floats, err);
-    for (int i = 0; i < tensors; i++)
-        next->lay.params[i].t = old->lay.params[i].t;
+        code = carry_floats(next, next->p, old, old->p, floats, err);
+    if (code == PW_OK)
+        code = carry_moments(next, 0, old, 0, tensors, err);
     next->seed = old->seed;
     next->steps = old->steps;
     next->schedule = old->schedule;
@@ -135,10 +155,11 @@ enum pw_code pw_model_adapt(struct pw_model **out, struct pw_model *m, int rank,
     struct pw_model *next = *out;
     pw_model_draw(next, core, m->seed);
     code = carry(next, m, m->lay.core, core, err);
+    size_t pe = m->lay.size - m->lay.core;
+    if (code == PW_OK && pe > 0)
+        code = carry_floats(next, next->p + next->lay.core, m, m->p + m->lay.core, pe, err);
     if (code == PW_OK)
-        code = carry_range(next, next->lay.core, m, m->lay.core, m->lay.size - m->lay.core, err);
-    for (int i = core; i < m->lay.n; i++)
-        next->lay.params[next->lay.n_core + i - core].t = m->lay.params[i].t;
+        code = carry_moments(next, next->lay.n_core, m, core, m->lay.n - core, err);
     pw_seen_copy(next, m);
     return complete(out, code, err);
 }
@@ -146,13 +167,7 @@ enum pw_code pw_model_adapt(struct pw_model **out, struct pw_model *m, int rank,
 /* The encoding's parameters are new: zeroes their moments. */
 static enum pw_code renew_encoding(struct pw_model *m, struct pw_err *err)
 {
-    size_t at = m->lay.core, n = m->lay.size - at;
-
-    memset(m->host, 0, n * sizeof *m->host);
-    if (m->m != NULL) {
-        m->ops->upload(m->be, m->m + at, m->host, n * sizeof *m->host);
-        m->ops->upload(m->be, m->v + at, m->host, n * sizeof *m->host);
-    }
+    pw_moments_clear(m, true);
     if (m->source != NULL)
         m->source->pe = false;
     pw_model_abandon(m);

@@ -117,6 +117,7 @@ static void set_rates(struct pw_model *m, const struct pw_optim *o, float lr)
         *seg = (struct pw_adamw_seg){
             .offset = p->offset,
             .n = pw_param_count(p),
+            .place = p->place,
             .tile = m->tiles,
             .lr = lr,
             .decay = p->decay || (o->decay_gains && p->init_value == 1 && !p->pe) ? o->decay : 0,
@@ -242,7 +243,7 @@ static bool launch(struct pw_model *m, const atomic_bool *yield)
         bring(m, first + i, n);
     }
     if (last->looked)
-        m->ops->download(m->be, last->grad, m->g + m->lay.pe,
+        m->ops->download(m->be, last->grad, m->g + pw_pe_place(m),
                          (m->lay.size - m->lay.core) * sizeof *last->grad);
     plan->staged = 0;
     for (uint64_t mark = m->ops->mark(m->be); first < m->n_flights; first++)

@@ -152,7 +152,7 @@ void pw_gates_attend(struct pw_model *m, struct pw_work *w, const struct pw_slot
     *mix = mix_of(m, l, a->gate);
     mix->d_weights = w->d_gate;
     mix->d_bank = to->table[PW_TABLE_BANK] != NULL ? to->table[PW_TABLE_BANK] + (size_t)l * pw_bank_floats(m)
-                                                   : to->grad + (mix->bank - m->p);
+                                                   : pw_grad_at(m, to, (size_t)(mix->bank - m->p));
     attn->mix = mix;
 }
 
@@ -166,8 +166,8 @@ void pw_gates_backward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, 
     const struct pw_mat *gate = &m->gates[l];
     if (pw_has_terms(m))
         m->ops->terms_bwd(c, w->d_gate, w->d_terms, a->gate, function_of(m, l), m->cfg.heads, seqs);
-    m->ops->linear_dw(c, to->grad + (gate->w - m->p), pw_at(to->grad, bias_at(m, l)), w->d_gate, a->n1, true,
-                      gate->out, gate->in, R);
+    m->ops->linear_dw(c, pw_grad_at(m, to, (size_t)(gate->w - m->p)), pw_grad_at(m, to, bias_at(m, l)),
+                      w->d_gate, a->n1, true, gate->out, gate->in, R);
     m->ops->linear_dx(c, w->d_gated, w->d_gate, gate, PW_ACT_NONE, NULL, 1, R);
     m->ops->add(c, dx, w->d_gated, (size_t)R * m->cfg.width);
 }

@@ -1,5 +1,5 @@
-/* memory.c - the buffers of a model whose sizes follow from its layout: parameters with their packed copies,
- * and what a step needs beside them. */
+/* memory.c - the buffers of a model whose sizes follow from its layout: parameters with their packed copies.
+ */
 #include <stdlib.h>
 
 #include "base/pages.h"
@@ -51,9 +51,7 @@ static size_t place_all(struct pw_model *m, bool backward, float *to)
     return place_packs(m->ops, m->mats, pw_mats(&m->cfg), backward, to);
 }
 
-/* Allocates memory for *to, unless it is there. Memory of the host is zeroed, which takes seconds for
- * gigabytes. *to stays NULL without memory. Fails if the work was cancelled. */
-static enum pw_code take_memory(struct pw_model *m, float **to, size_t bytes, struct pw_err *err)
+enum pw_code pw_memory_take(struct pw_model *m, float **to, size_t bytes, struct pw_err *err)
 {
     if (*to != NULL)
         return PW_OK;
@@ -69,7 +67,7 @@ static enum pw_code alloc_packs(struct pw_model *m, bool backward, struct pw_err
 {
     size_t floats = place_all(m, backward, NULL);
     float **to = backward ? &m->back : &m->pack;
-    enum pw_code code = floats > 0 ? take_memory(m, to, floats * sizeof(float), err) : PW_OK;
+    enum pw_code code = floats > 0 ? pw_memory_take(m, to, floats * sizeof(float), err) : PW_OK;
 
     if (code)
         return code;
@@ -89,7 +87,7 @@ enum pw_code pw_memory_init(struct pw_model *m, bool packed, struct pw_err *err)
     if (packed)
         m->p = pw_pages_reserve(bytes);
     else
-        code = take_memory(m, &m->p, bytes, err);
+        code = pw_memory_take(m, &m->p, bytes, err);
     m->host = malloc(bytes);
     m->moved = calloc(2 * (size_t)m->lay.n, sizeof *m->moved);
     m->mats = calloc((size_t)pw_mats(&m->cfg) + 1, sizeof *m->mats);
@@ -118,27 +116,9 @@ void pw_model_unpack(struct pw_model *m, bool keep)
     m->stale |= PW_STALE_PACKS;
 }
 
-/* The first of these buffers is allocated last, so it says that all are there. */
-enum pw_code pw_model_reserve(struct pw_model *m, struct pw_err *err)
+enum pw_code pw_packs_reserve_back(struct pw_model *m, struct pw_err *err)
 {
-    size_t bytes = m->lay.size * sizeof(float);
-    bool one = pw_model_one_slot(m);
-    enum pw_code code = PW_OK;
-
-    if (m->m != NULL)
-        return PW_OK;
-    pw_model_unpack(m, true);
-    code = alloc_packs(m, true, err);
-    if (code == PW_OK)
-        code = take_memory(m, &m->v, bytes, err);
-    if (code == PW_OK && !one)
-        code = take_memory(m, &m->g, bytes, err);
-    if (code == PW_OK && m->v != NULL && (m->g != NULL || one))
-        code = take_memory(m, &m->m, bytes, err);
-    if (code != PW_OK || m->m != NULL)
-        return code;
-    return pw_fail(err, PW_ENOMEM, "out of memory: moments and gradient of %zu parameters need %zu MiB",
-                   m->lay.size, (one ? 2 : 3) * bytes >> 20);
+    return m->back == NULL ? alloc_packs(m, true, err) : PW_OK;
 }
 
 void pw_memory_fini(struct pw_model *m)

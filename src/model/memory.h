@@ -20,9 +20,11 @@ void pw_memory_fini(struct pw_model *m);
 /* Sets the places of the packs of n matrices, first those for the forward pass, then those for linear_dx: one
  * after the other from `to` on. NULL: nowhere. Returns their floats. */
 size_t pw_packs_place_both(const struct pw_backend_ops *ops, struct pw_mat *mats, int n, float *to);
-/* Allocates moments and gradient, zeroed, and packs for the backward pass, unless they are there: the first
- * step does it, so that a model that is only looked at has its weights alone. */
-enum pw_code pw_model_reserve(struct pw_model *m, struct pw_err *err);
+/* Allocates memory of the backend for *to, unless it is there. Memory of the host is zeroed, which takes
+ * seconds for gigabytes. *to stays NULL without memory. Fails if the work was cancelled. */
+enum pw_code pw_memory_take(struct pw_model *m, float **to, size_t bytes, struct pw_err *err);
+/* Allocates packs for the backward pass, unless they are there or the backend needs none. */
+enum pw_code pw_packs_reserve_back(struct pw_model *m, struct pw_err *err);
 /* pw_packed_end, with packs in float afterwards. Call before the matrices change. */
 void pw_model_unpack(struct pw_model *m, bool keep);
 

@@ -376,16 +376,14 @@ uint64_t pw_model_generation(const struct pw_model *m)
 
 void pw_model_get(struct pw_model *m, float *params, float *adam_m, float *adam_v)
 {
-    float *const to[] = {params, adam_m, adam_v}, *const from[] = {m->p, m->m, m->v};
-    size_t bytes = m->lay.size * sizeof(float);
-
-    for (int i = 0; i < 3; i++)
-        if (to[i] != NULL && i == 0 && m->packed)
-            pw_packed_read(m, params, 0, m->lay.size);
-        else if (to[i] != NULL && from[i] != NULL)
-            m->ops->download(m->be, to[i], from[i], bytes);
-        else if (to[i] != NULL) /* moments before the first step */
-            memset(to[i], 0, bytes);
+    if (params != NULL && m->packed)
+        pw_packed_read(m, params, 0, m->lay.size);
+    else if (params != NULL)
+        m->ops->download(m->be, params, m->p, m->lay.size * sizeof *params);
+    if (adam_m != NULL)
+        pw_moments_get(m, adam_m, m->m);
+    if (adam_v != NULL)
+        pw_moments_get(m, adam_v, m->v);
     m->ops->sync(m->be, NULL); /* the backend keeps the error for a later call */
 }
 
@@ -401,19 +399,16 @@ void pw_model_read(struct pw_model *m, float *out, size_t offset, size_t n)
 
 void pw_model_put(struct pw_model *m, const float *params, const float *adam_m, const float *adam_v)
 {
-    size_t bytes = m->lay.size * sizeof(float);
-
     assert(m->n_flights == 0);
-    assert((adam_m == NULL || m->m != NULL) && (adam_v == NULL || m->v != NULL));
     if (params != NULL) {
         pw_model_set_source(m, NULL);
         pw_model_unpack(m, false);
-        m->ops->upload(m->be, m->p, params, bytes);
+        m->ops->upload(m->be, m->p, params, m->lay.size * sizeof *params);
     }
     if (adam_m != NULL)
-        m->ops->upload(m->be, m->m, adam_m, bytes);
+        pw_moments_put(m, m->m, adam_m);
     if (adam_v != NULL)
-        m->ops->upload(m->be, m->v, adam_v, bytes);
+        pw_moments_put(m, m->v, adam_v);
     pw_model_abandon(m);
     m->stale = PW_STALE_ALL;
     pw_model_changed(m);

@@ -23,6 +23,7 @@ enum { PW_FLIGHTS = 8 }; /* most steps of one model in flight on a device: fligh
 struct pw_param {
     char name[48];  /* "layers.0.attn.q.weight": params.c */
     size_t offset;  /* in floats, into the flat buffers */
+    size_t place;   /* likewise of its moments and its gradient; SIZE_MAX: it has none (moments.c) */
     int rows, cols; /* [rows,cols]; rows 0: a vector [cols] */
     int layers;     /* > 0: the tensor is [layers,rows,cols], one matrix per layer */
     float init_std; /* standard deviation of normal initial values; 0: all are init_value */
@@ -152,12 +153,19 @@ enum pw_code pw_model_list(struct pw_param **list, int *n, const struct pw_confi
 void pw_model_destroy(struct pw_model *m); /* NULL is a no-op */
 
 /* Returns an upper estimate, in bytes, of the memory that a model of this configuration occupies. It counts
- * parameters, moments, gradients, packed weights and the activations of `workers` workers. The activations
- * are those of training and evaluation on batches of `batch` sequences of up to T tokens; batch 0 means
- * before the first step: without moments and gradients. Memory for inspection is not counted. cfg and pe must
- * have been checked. Returns SIZE_MAX if the list of tensors itself cannot be allocated. */
+ * parameters, moments and gradients of the tensors that steps of these kinds change, packed weights and the
+ * activations of `workers` workers. The activations are those of training and evaluation on batches of
+ * `batch` sequences of up to T tokens; batch 0 means before the first step: without moments and gradients.
+ * kinds: the sum of pw_trains_kind. Memory for inspection is not counted. cfg and pe must have been checked.
+ * Returns SIZE_MAX if the list of tensors itself cannot be allocated. */
 size_t pw_model_bytes(const struct pw_backend_ops *ops, const struct pw_config *cfg,
-                      const struct pw_pe_use_opts *pe, int batch, int workers, int T);
+                      const struct pw_pe_use_opts *pe, unsigned kinds, int batch, int workers, int T);
+static inline unsigned pw_trains_kind(int trains)
+{
+    return 1u << trains;
+}
+/* Returns the kinds of steps for which m has moments and gradients; 0 before the first step. */
+unsigned pw_model_kinds(const struct pw_model *m);
 
 /* The same for a model that has each weight once, in weight_bytes (2 or 4) for those of matrices; while it is
  * created. On other backends it is pw_model_bytes before the first step. */
@@ -315,9 +323,9 @@ enum pw_code pw_model_gradient(struct pw_model *m, const struct pw_batch *b, flo
                                struct pw_err *err);
 
 /* pw_model_get and pw_model_put copy the flat buffers [size] to and from the host; a NULL buffer is left out.
- * Moments are zeros before the first step. put also marks packed weights and gathered tables as stale, and
- * takes moments only after a step or pw_model_reserve. pw_model_read copies n parameters from offset
- * on (in floats) to the host. */
+ * Moments of tensors that no step has changed are zeros; put leaves them out unless pw_model_reserve has made
+ * room. It also marks packed weights and gathered tables as stale. pw_model_read copies n parameters from
+ * offset on (in floats) to the host. */
 void pw_model_get(struct pw_model *m, float *params, float *adam_m, float *adam_v);
 void pw_model_read(struct pw_model *m, float *out, size_t offset, size_t n);
 void pw_model_put(struct pw_model *m, const float *params, const float *adam_m, const float *adam_v);

@@ -32,6 +32,7 @@ struct pw_param_layout {
     struct pw_param *params;
     int n;
     size_t size, core; /* floats: of all tensors; without the encoding's */
+    size_t trained;    /* floats of the buffers of moments and gradient (moments.c) */
     int n_core;        /* number of tensors without the encoding's */
     struct pw_layer_at *layer;
     size_t embed, norm, norm_bias, head, pe; /* head equals embed if the weights are tied */
@@ -105,8 +106,8 @@ struct pw_work {
 
 /* The accumulators of one gradient slot, on the backend: backward.c. */
 struct pw_slot {
-    float *grad;                /* [size] in the order of the parameters */
-    float *head;                /* [V,C]; tied head only */
+    float *grad;                /* [trained]; pw_grad_at finds the tensors */
+    float *head;                /* [V,C]; tied head only, if steps change it */
     float *table[PW_PE_TABLES]; /* of a table that pw_table_learned names, pw_table_gradients parts */
     bool summed;                /* earlier chunks have added to it */
 };
@@ -196,7 +197,7 @@ struct pw_model {
     struct pw_config cfg;
     struct pw_pe_use_opts pe;
     struct pw_param_layout lay;
-    /* [size] parameters (if packed, only vectors), moments, gradient, on the backend: pw_model_reserve */
+    /* On the backend: [size] parameters (if packed, only vectors); [trained] moments, gradient (moments.c) */
     float *p, *m, *v, *g;
     float *host;         /* [size] scratch */
     double *moved;       /* [lay.n,2] of the last step: backend.h, adamw; 0 of tensors that it left out */
@@ -343,6 +344,30 @@ void pw_param_init(const struct pw_param *p, float *out, uint64_t seed, size_t f
 int pw_param_dims(const struct pw_param *p, int64_t dims[4]);
 /* Returns order [n]: order[i] is the index of the i-th tensor by name. The caller frees it. */
 int *pw_param_order(const struct pw_param *p, int n);
+
+/* ---- moments.c */
+/* Is tensor i to have moments and a gradient? */
+typedef bool pw_wants(const void *arg, int i);
+/* Gives places among moments and gradients to these tensors, too (wants NULL: to all), and sets lay->trained.
+ */
+void pw_places_set(struct pw_param_layout *lay, pw_wants *wants, const void *arg);
+/* Makes the model ready for steps that change these tensors (wants NULL: all): moments, zeroed, and a
+ * gradient, where they are missing, and packs for the backward pass. Existing moments stay. The first step
+ * does it, so that a model that is only looked at has its weights alone. On failure nothing has changed. */
+enum pw_code pw_model_reserve(struct pw_model *m, pw_wants *wants, const void *arg, struct pw_err *err);
+/* The same for the tensors that the next step changes (m->trains). */
+enum pw_code pw_model_reserve_step(struct pw_model *m, struct pw_err *err);
+/* Zeroes the moments of all tensors, or of the encoding's alone; may overwrite m->host. */
+void pw_moments_clear(struct pw_model *m, bool pe_only);
+/* Copies one of the moments, m->m or m->v, to or from the host, in the layout of the parameters: of tensors
+ * without moments, get writes zeros and put reads nothing. */
+void pw_moments_get(struct pw_model *m, float *to, const float *moment);
+void pw_moments_put(struct pw_model *m, float *moment, const float *from);
+/* Returns where the gradient of the parameter at an offset is in a slot; NULL if the current steps do not
+ * change it, or for PW_ABSENT. */
+float *pw_grad_at(const struct pw_model *m, const struct pw_slot *slot, size_t offset);
+/* Returns the place of the encoding's first parameter, which is there if m->m is. */
+size_t pw_pe_place(const struct pw_model *m);
 
 /* ---- ids.c */
 /* Sets *out to the batch with the position ids of the encoding, which m keeps until the next call. A batch

@@ -40,6 +40,7 @@ static size_t add_stack(struct pw_param_layout *lay, const char *name, int layer
     struct pw_param *p = &lay->params[lay->n++];
 
     *p = (struct pw_param){.offset = lay->size,
+                           .place = PW_ABSENT,
                            .rows = rows,
                            .cols = cols,
                            .layers = layers,

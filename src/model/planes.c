@@ -40,6 +40,6 @@ void pw_planes_backward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w,
     if (!pw_has_planes(m))
         return;
     struct pw_planes p = planes_of(m, l);
-    m->ops->planes_bwd(c, w->d_qkv, d_unit, to->grad + log_factor_at(m, l, p.planes), w->d_wide,
+    m->ops->planes_bwd(c, w->d_qkv, d_unit, pw_grad_at(m, to, log_factor_at(m, l, p.planes)), w->d_wide,
                        w->acts[l].qkv, &p, pos, R);
 }

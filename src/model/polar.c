@@ -45,5 +45,5 @@ void pw_polar_backward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, 
     if (!pw_is_polar(m))
         return;
     struct pw_polar p = polar_of(m, l);
-    m->ops->polar_bwd(c, w->d_qkv, to->grad + phase_at(m, l), w->d_wide, w->acts[l].qkv, &p, pos, R);
+    m->ops->polar_bwd(c, w->d_qkv, pw_grad_at(m, to, phase_at(m, l)), w->d_wide, w->acts[l].qkv, &p, pos, R);
 }

@@ -67,6 +67,7 @@ void pw_slopes_backward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w,
         return;
     struct place at = find_layer(m, l);
     struct pw_slopes s = slopes_of(m, l);
-    struct pw_slopes_grad d = {to->grad + at.omega, pw_at(to->grad, at.query), pw_at(to->grad, at.key)};
+    struct pw_slopes_grad d = {pw_grad_at(m, to, at.omega), pw_grad_at(m, to, at.query),
+                               pw_grad_at(m, to, at.key)};
     m->ops->slopes_bwd(c, w->d_qkv, &d, w->d_slopes, w->acts[l].qkv, &s, R);
 }

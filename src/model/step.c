@@ -213,7 +213,7 @@ enum pw_code pw_step_begin(struct pw_model *m, const struct pw_batch *b, struct 
     pw_rng_init(&rng, m->seed, PW_STREAM_DROPOUT, (uint64_t)m->steps + 1);
     key[0] = pw_rng_u32(&rng);
     key[1] = pw_rng_u32(&rng);
-    enum pw_code code = pw_model_reason(m, pw_model_reserve(m, err), err);
+    enum pw_code code = pw_model_reason(m, pw_model_reserve_step(m, err), err);
     if (code == PW_OK)
         code = begin_pass(m, b, pw_model_slots(m, b->n_seqs), key, err);
     m->under_way = code == PW_OK;
@@ -243,7 +243,7 @@ bool pw_step_gradient(struct pw_model *m, const atomic_bool *yield)
         return false;
     pw_plan_rewind(plan); /* the next staged step has the same chunks */
     m->ops->reduce(m->be, m->g, pw_out_sumsq(plan->out), m->spoilt, m->slots, plan->n_slots, m->stride,
-                   m->lay.size, pw_out_loss(plan->out, plan->loss), plan->sizes.scored);
+                   m->lay.trained, pw_out_loss(plan->out, plan->loss), plan->sizes.scored);
     return true;
 }
 
@@ -286,7 +286,7 @@ enum pw_code pw_model_gradient(struct pw_model *m, const struct pw_batch *b, flo
     pw_model_abandon(m);
     out = plan->host_out;
     m->ops->download(m->be, out, plan->out, plan->out_bytes);
-    m->ops->download(m->be, grad, m->g, m->lay.size * sizeof *grad);
+    pw_moments_get(m, grad, m->g);
     code = m->ops->sync(m->be, err);
     if (code == PW_OK)
         *loss = pw_mean_loss(pw_out_loss(out, plan->loss), pw_out_best(out, plan->best), b->targets,

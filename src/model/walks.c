@@ -34,7 +34,7 @@ static struct pw_mat shape_of(const struct pw_model *m, int part)
     }
 }
 
-/* Offsets of the parameters of layer l, in p or in a gradient; PW_ABSENT: there is none. */
+/* Offsets of the parameters of layer l; PW_ABSENT: there is none. */
 struct place {
     size_t mat[PARTS], up_bias, conv, bias;
 };
@@ -231,8 +231,8 @@ void pw_walks_attend(const struct pw_model *m, const struct pw_work *w, int l, s
 static void back(struct pw_model *m, struct pw_ctx *c, const struct pw_slot *to, const struct pw_mat *mat,
                  size_t bias, const float *dy, const float *x, float *d_x, float *dx, int R)
 {
-    m->ops->linear_dw(c, to->grad + (mat->w - m->p), pw_at(to->grad, bias), dy, x, true, mat->out, mat->in,
-                      R);
+    m->ops->linear_dw(c, pw_grad_at(m, to, (size_t)(mat->w - m->p)), pw_grad_at(m, to, bias), dy, x, true,
+                      mat->out, mat->in, R);
     m->ops->linear_dx(c, d_x, dy, mat, PW_ACT_NONE, NULL, 1, R);
     if (dx != NULL)
         m->ops->add(c, dx, d_x, (size_t)R * (size_t)mat->in);
@@ -248,7 +248,7 @@ void pw_walks_backward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, 
         return;
     struct place at = find_layer(m, l);
     struct pw_walk_rows rows = rows_of(m, l);
-    m->ops->walk_bwd(c, d->pre, d->gate, pw_at(to->grad, at.conv), d->vectors, d->factors, a->pre, a->gate,
+    m->ops->walk_bwd(c, d->pre, d->gate, pw_grad_at(m, to, at.conv), d->vectors, d->factors, a->pre, a->gate,
                      &rows, seqs);
     if (a->low != NULL) {
         back(m, c, to, mat_of(m, l, UP), at.up_bias, d->pre, a->low, d->low, NULL, R);

@@ -95,6 +95,7 @@ static void test_moved(void **state)
          .pack = packs},
         {.offset = LARGE,
          .n = 64,
+         .place = LARGE,
          .tile = TILES,
          .lr = 1e-3f,
          .c1 = 10.0f,

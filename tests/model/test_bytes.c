@@ -55,7 +55,8 @@ static struct pw_backend_ops counted(int slots)
 static void holds(const struct pw_model *m, const struct pw_backend_ops *ops, int batch, int threads, int T,
                   double least)
 {
-    size_t promise = pw_model_bytes(ops, pw_model_config(m), pw_model_pe(m), batch, threads, T);
+    size_t promise =
+        pw_model_bytes(ops, pw_model_config(m), pw_model_pe(m), pw_model_kinds(m), batch, threads, T);
     size_t host = pw_model_size(m) * sizeof(float);
     double part = (double)(held + host) / (double)promise;
     if (part > 1.002 || part < least)
@@ -63,15 +64,16 @@ static void holds(const struct pw_model *m, const struct pw_backend_ops *ops, in
                  pw_model_pe(m)->pe->name, ops->slots, batch, held, host, promise);
 }
 
-/* Checks before the first step, and after steps and evaluations of full batches. */
-static void check_slots(const char *options, const char *pe_text, int batch, int threads, int T, int slots)
+/* Checks before the first step, and after steps and evaluations of full batches. optim: of the steps. */
+static void check_slots(const char *options, const char *pe_text, const char *optim, int batch, int threads,
+                        int T, int slots)
 {
     struct pw_config cfg = toy_config(options, V);
     struct pw_pe_use_opts pe = toy_pe(pe_text, &cfg);
     struct pw_backend_ops ops = counted(slots);
     struct pw_backend *be;
     struct pw_model *m;
-    struct pw_optim o = toy_optim("");
+    struct pw_optim o = toy_optim(optim);
     struct pw_step_result result;
     struct pw_err err = {0};
     int *best = malloc((size_t)batch * T * sizeof *best);
@@ -97,8 +99,8 @@ static void check_slots(const char *options, const char *pe_text, int batch, int
 
 static void check(const char *options, const char *pe_text, int batch, int threads, int T)
 {
-    check_slots(options, pe_text, batch, threads, T, 0);
-    check_slots(options, pe_text, batch, threads, T, 1);
+    check_slots(options, pe_text, "", batch, threads, T, 0);
+    check_slots(options, pe_text, "", batch, threads, T, 1);
 }
 
 static void test_promise(void **state)
@@ -138,6 +140,30 @@ static void test_promise(void **state)
     check("layers=3 width=64 heads=8 context=128 adapter=8 gated=on bias=on", "rotary", 32, 2, 60);
 }
 
+/* Moments and gradients exist only for tensors that steps change. */
+static void test_part(void **state)
+{
+    static const char *const options = "layers=3 width=64 heads=8 context=128 adapter=4 tied=on gated=on";
+    static const char *const kinds[] = {"trains=norms", "trains=encoding", "trains=adapter"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        for (int slots = 0; slots < 2; slots++) {
+            check_slots(options, "t5", kinds[i], 8, 2, 20, slots);
+            check_slots(options, "learned", kinds[i], 8, 1, 60, slots);
+        }
+    struct pw_config cfg = toy_config("layers=4 width=256 heads=4 context=64 adapter=2", V);
+    struct pw_pe_use_opts pe = toy_pe("rotary", &cfg);
+    size_t before = pw_model_bytes(cpu, &cfg, &pe, 0, 0, 1, 10);
+    size_t all = pw_model_bytes(cpu, &cfg, &pe, pw_trains_kind(PW_TRAINS_ALL), 1, 1, 10) - before;
+    size_t part = pw_model_bytes(cpu, &cfg, &pe, pw_trains_kind(PW_TRAINS_ADAPTER), 1, 1, 10) - before;
+    assert_true(part < all / 2); /* most of the rest are packs for the backward pass */
+    assert_int_equal(pw_model_bytes(cpu, &cfg, &pe,
+                                    pw_trains_kind(PW_TRAINS_ALL) | pw_trains_kind(PW_TRAINS_NORMS), 1, 1,
+                                    10),
+                     all + before);
+}
+
 struct seen {
     size_t params, bytes, promise; /* after the first step */
     float *grad;                   /* [n] after the last step */
@@ -162,7 +188,7 @@ static struct seen one_sequence(int slots)
     assert_int_equal(ops.open(&be, 1, &err), PW_OK);
     assert_int_equal(pw_model_create(&m, &ops, be, &cfg, &t5, 1, &err), PW_OK);
     seen.params = pw_model_size(m);
-    seen.promise = pw_model_bytes(&ops, &cfg, &t5, 1, 1, 20);
+    seen.promise = pw_model_bytes(&ops, &cfg, &t5, pw_trains_kind(PW_TRAINS_ALL), 1, 1, 20);
     assert_int_equal(pw_model_step(m, &o, b, NULL, &result, &err), PW_OK);
     seen.bytes = held;
     toy_swap(&m, &none, 2, true);
@@ -198,7 +224,7 @@ static void test_absurd(void **state)
     struct pw_config cfg =
         toy_config("layers=64 width=8192 heads=128 head_width=512 ffn=65536 context=65536 act=gelu", 1 << 24);
     struct pw_pe_use_opts pe = toy_pe("t5", &cfg);
-    size_t bytes = pw_model_bytes(cpu, &cfg, &pe, 4096, 64, 65536);
+    size_t bytes = pw_model_bytes(cpu, &cfg, &pe, pw_trains_kind(PW_TRAINS_ALL), 4096, 64, 65536);
 
     (void)state;
     assert_true(bytes > (size_t)1 << 40 && bytes < (size_t)1 << 60);
@@ -206,8 +232,8 @@ static void test_absurd(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_promise), cmocka_unit_test(test_one_slot),
-                                       cmocka_unit_test(test_absurd)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_promise), cmocka_unit_test(test_part),
+                                       cmocka_unit_test(test_one_slot), cmocka_unit_test(test_absurd)};
 
     cpu = pw_backend_cpu();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -139,7 +139,7 @@ static void test_no_numbers(void **state)
     assert_non_null(bits);
     for (size_t i = 0; i < n; i++)
         bits[i] = 0x7f800000u | (uint32_t)(i * 2654435761u);
-    assert_int_equal(pw_model_reserve(m, &err), PW_OK);
+    assert_int_equal(pw_model_reserve(m, NULL, NULL, &err), PW_OK);
     pw_model_put(m, (float *)bits, (float *)bits, (float *)bits);
     im = image_of(m, 1);
     assert_int_equal(load(&im, other, &err), PW_OK);

@@ -22,14 +22,14 @@ void PW_OP(adamw)(struct pw_backend *be, float *p, float *m, float *v, const flo
         float keep1 = 1.0f - h->beta1, keep2 = 1.0f - h->beta2, decay = t->lr * t->decay;
         float lane[2][16] = {{0}};
         moved[2 * s] = moved[2 * s + 1] = 0.0;
-        for (size_t i = t->offset; i < t->offset + t->n; i++) {
-            float d = k * g[i], old = p[i];
+        for (size_t at = 0; at < t->n; at++) {
+            size_t i = t->place + at;
+            float *param = p + t->offset + at, d = k * g[i], old = *param;
             m[i] = fmaf(h->beta1, m[i], keep1 * d);
             v[i] = fmaf(h->beta2, v[i], keep2 * (d * d));
             float step = (m[i] * t->c1) / (sqrtf(v[i] * t->c2) + h->eps);
-            p[i] = fmaf(-t->lr, step, fmaf(-decay, old, old));
-            size_t at = i - t->offset;
-            float by = p[i] - old;
+            *param = fmaf(-t->lr, step, fmaf(-decay, old, old));
+            float by = *param - old;
             lane[0][at % 16] = fmaf(by, by, lane[0][at % 16]);
             lane[1][at % 16] = fmaf(old, old, lane[1][at % 16]);
             if (at % 4096 == 4095 || at + 1 == t->n) {

@@ -23,7 +23,8 @@ void ref_case_heads(struct ref_call *r)
     float *stat = normed ? ref_output(r, ns) : NULL;
     float *dq = normed ? ref_output(r, (size_t)D) : NULL, *dk = normed ? ref_output(r, (size_t)D) : NULL;
     r->ops->heads_fwd(r->c, ref_output(r, nq), stat, x, &h, R);
-    r->ops->heads_bwd(r->c, ref_output(r, nx), dq, dk, dqkv, x, stat, &h, R);
+    bool learn = ref_next(&r->s) % 4 != 0;
+    r->ops->heads_bwd(r->c, ref_output(r, nx), learn ? dq : NULL, learn ? dk : NULL, dqkv, x, stat, &h, R);
 }
 
 /* A limit of y in place, one of two, and its backward pass. */

@@ -28,22 +28,30 @@ void ref_case_loss(struct ref_call *r)
 
 enum { SEGS = 60 };
 
-/* Creates adjacent segments, some with a gap, and returns the number of floats that they span. A single
- * segment may be large: more tiles than any implementation adds at a time. */
+/* Creates adjacent segments, some with a gap, and returns the number of floats that they span. Moments and
+ * gradient have the same gaps or none. A single segment may be large: more tiles than any implementation adds
+ * at a time. */
 static size_t segments(uint64_t *s, struct pw_adamw_seg *segs, int n, size_t *n_tiles)
 {
-    size_t at = 0;
+    size_t at = 0, dense = 0;
+    bool gaps = ref_next(s) % 2;
     *n_tiles = 0;
     for (int i = 0; i < n; i++) {
         int size = n == 1   ? PICK(s, 34 * PW_TILE + 5, 4097)
                    : n == 4 ? PICK(s, 1, 17, 4095, 4096, 4097, 5000)
                             : PICK(s, 1, 16, 17, 64, 100, 768);
         at = (at + 15) / 16 * 16 + (ref_next(s) % 8 == 0);
-        segs[i] = (struct pw_adamw_seg){at, (size_t)size, *n_tiles, 3e-3f, 0.1f, 1.5f, 1.2f, NULL};
+        segs[i] = (struct pw_adamw_seg){.offset = at,
+                                        .n = (size_t)size,
+                                        .place = gaps ? at : dense,
+                                        .tile = *n_tiles,
+                                        .lr = 3e-3f,
+                                        .c2 = 1.2f};
         segs[i].decay = ref_next(s) % 2 ? 0.1f : 0.0f;
         segs[i].c1 = ref_next(s) % 2 ? 1.5f : 10.0f;
         *n_tiles += (size_t)(size + PW_TILE - 1) / PW_TILE;
         at += (size_t)size;
+        dense += (size_t)size;
     }
     return at;
 }

@@ -357,15 +357,17 @@ static void adamw(struct pw_backend *be, float *p, float *m, float *v, const flo
     (void)n_tiles;
     for (int s = 0; s < n_segs; s++) {
         moved[2 * s] = moved[2 * s + 1] = 0;
-        for (size_t i = segs[s].offset; isfinite(norm) && i < segs[s].offset + segs[s].n; i++) {
-            double old = (double)p[i];
+        for (size_t e = 0; isfinite(norm) && e < segs[s].n; e++) {
+            size_t i = segs[s].place + e;
+            float *param = p + segs[s].offset + e;
+            double old = (double)*param;
             double d = k * (double)g[i], lr = (double)segs[s].lr;
             double mi = b1 * (double)m[i] + (1 - b1) * d, vi = b2 * (double)v[i] + (1 - b2) * d * d;
             double step = mi * (double)segs[s].c1 / (sqrt(vi * (double)segs[s].c2) + (double)h->eps);
             m[i] = (float)mi;
             v[i] = (float)vi;
-            p[i] = (float)(old * (1 - lr * (double)segs[s].decay) - lr * step);
-            moved[2 * s] += ((double)p[i] - old) * ((double)p[i] - old);
+            *param = (float)(old * (1 - lr * (double)segs[s].decay) - lr * step);
+            moved[2 * s] += ((double)*param - old) * ((double)*param - old);
             moved[2 * s + 1] += old * old;
         }
     }

@@ -79,7 +79,7 @@ void ref_double_heads_bwd(struct pw_ctx *c, float *dx, float *d_q_gain, float *d
             dx[at * D + i] = (float)sum;
         }
     }
-    for (int i = 0; i < D && h->q_gain != NULL; i++) {
+    for (int i = 0; i < D && h->q_gain != NULL && d_q_gain != NULL; i++) {
         d_q_gain[i] = (float)((double)d_q_gain[i] + sums[0][i]);
         d_k_gain[i] = (float)((double)d_k_gain[i] + sums[1][i]);
     }

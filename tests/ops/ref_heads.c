@@ -49,7 +49,8 @@ void PW_OP(heads_bwd)(struct pw_ctx *c, float *dx, float *d_q_gain, float *d_k_g
             float lane[16] = {0}, rstd = gain != NULL ? stat[r * (H + K) + j] : 1.0f;
             for (int i = 0; gain != NULL && i < D; i++) {
                 float t = total(d, copies, D, i), xhat = v[i] * rstd, u = t * gain[i];
-                d_gain[i] = fmaf(t, xhat, d_gain[i]);
+                if (d_gain != NULL)
+                    d_gain[i] = fmaf(t, xhat, d_gain[i]);
                 lane[i % 16] = fmaf(u, xhat, lane[i % 16]);
             }
             float mean = plain_tree(lane) / (float)D;

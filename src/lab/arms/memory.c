@@ -52,9 +52,12 @@ static size_t bytes_of(const struct place *p, const struct pw_replica *settings,
     if (pw_config_check(&c, NULL) != PW_OK)
         return 0; /* building it reports the reason */
     int batch = settings->optim.batch, workers = p->ops->workers(p->be);
+    unsigned kinds = pw_trains_kind(settings->optim.trains);
+    if (settings->model != NULL)
+        kinds |= pw_model_kinds(settings->model);
     size_t bytes = batch == 0 && settings->weight_bytes > 0
                        ? pw_model_one_copy_need(p->ops, &c, &settings->pe, settings->weight_bytes)
-                       : pw_model_bytes(p->ops, &c, &settings->pe, batch, workers, p->tokens);
+                       : pw_model_bytes(p->ops, &c, &settings->pe, kinds, batch, workers, p->tokens);
     return bytes < SIZE_MAX ? bytes : 0; /* likewise: there is no memory to count it */
 }
 
@@ -152,6 +155,7 @@ static size_t held_by_all(const struct place *p, const struct pw_replica *arms, 
     for (int i = 0; i < n; i++) {
         struct pw_replica has = arms[i];
         has.optim.batch = pw_model_largest(has.model);
+        has.optim.trains = PW_TRAINS_ENCODING; /* the part that every step has changed */
         size_t held = bytes_of(&before, &has, &has.cfg), needed = bytes_of(p, &arms[i], &arms[i].cfg);
         sum += held < needed ? held : needed;
     }

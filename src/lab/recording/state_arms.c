@@ -168,7 +168,8 @@ static enum pw_code build(struct pw_lab *next, struct pw_replica *a, const struc
         code = open_files(files, info->source, err);
     if (code == PW_OK && info->source != NULL && info->step > 0) { /* it has moments */
         struct pw_replica trained = *a;
-        trained.altered = PW_ALTERED_NOT;
+        trained.altered = PW_ALTERED_NOT; /* after a step with trains=all the file has the weights, too */
+        trained.optim.trains = a->cfg.adapter > 0 ? PW_TRAINS_ADAPTER : PW_TRAINS_NORMS;
         code = pw_lab_check_memory(next, next->ops, next->be, &trained, 1, err);
     }
     if (code == PW_OK && info->source != NULL)

@@ -278,7 +278,7 @@ enum pw_code pw_lab_set_optim(struct pw_lab *lab, const struct pw_replica *arm, 
     enum pw_code code = PW_OK;
     for (int i = 0; i < n; i++)
         settings[i].optim = settings[i].id == arm->id ? *optim : settings[i].optim;
-    if (optim->batch > arm->optim.batch)
+    if (optim->batch > arm->optim.batch || optim->trains != arm->optim.trains)
         code = pw_lab_check_steps(lab, settings, n, arm->id, lab->tasks.max_tokens, err);
     if (code == PW_OK)
         code = pw_lab_adapt(lab, arm, optim, err);
