@@ -9,7 +9,7 @@ gguf and accelerate. Turns alternate, so that a noisy machine is noisy for both.
 transformers, which maps the weights and reads none yet; pewter reads and hashes all of them. From the start of the
 process to the first token counts everything in both. A ratio above 1 means that pewter is faster.
 
-Then it prints the resident memory of pewter with the model in F32, BF16 and F16 (--memory: nothing else).
+Then it prints the memory of pewter with the model in F32, BF16 and F16, opened and in training (--memory: nothing else).
 
 If the environment has llama-cpp-python, built on this machine, the same model as a GGUF file in F32 and in bf16 is
 compared with llama.cpp."""
@@ -133,7 +133,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--samples", type=int, default=4, help="passes of 512 tokens in a round")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--memory", action="store_true", help="measure the resident memory alone")
+    parser.add_argument("--memory", action="store_true", help="measure the memory alone")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         write_folder(args.gguf, folder)

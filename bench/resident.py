@@ -1,4 +1,4 @@
-"""The resident memory of pewter with a language model, for models.py: the same weights in F32, BF16 and F16."""
+"""The memory of pewter with a language model, for models.py: opened, and training it or a part of it."""
 import json
 import os
 import re
@@ -6,6 +6,7 @@ import shutil
 import subprocess
 
 CONTEXT = 512
+TRAINED = ("all", "norms", "adapter rank=8")
 
 
 def write_forms(folder, forms):
@@ -55,8 +56,24 @@ def measure(args, path, prompt):
     return opened + answered
 
 
+def peak_of_training(args, path, trained):
+    """GiB at the peak of three steps."""
+    lines = f"model from={path} context=256; optim trains={trained} lr=1e-3 batch=2; train 3"
+    run = [args.program, "--no-session", "--threads", str(args.threads), "-c", lines]
+    process = subprocess.Popen(run, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    if status != 0:
+        raise SystemExit(f"pewter fails: {lines}")
+    return usage.ru_maxrss / 2**20
+
+
 def report(args, folder, prompt):
+    forms = write_forms(folder, {"F32": "float32", "BF16": "bfloat16", "F16": "float16"})
     print(f"resident memory in MiB, context={CONTEXT}: opened, at most; answered, at most")
-    for name, path in write_forms(folder, {"F32": "float32", "BF16": "bfloat16", "F16": "float16"}).items():
+    for name, path in forms.items():
         rows = [measure(args, path, prompt) for _ in range(args.rounds)]
         print(f"{name:6}" + "".join(f"{max(row[i] for row in rows):8.0f}" for i in range(4)))
+    print("peak of training in GiB, context=256, batch=2: " + ", ".join(f"trains={trained}" for trained in TRAINED))
+    for name in ("F32", "BF16"):
+        peaks = [peak_of_training(args, forms[name], trained) for trained in TRAINED]
+        print(f"{name:6}" + "".join(f"{peak:8.2f}" for peak in peaks), flush=True)

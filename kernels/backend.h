@@ -146,8 +146,10 @@ struct pw_backend_ops {
     void (*prepare)(struct pw_backend *be, const struct pw_mat *mats, int n);
     /* A pack of this table has every bit of its matrix, so it can be the only copy: then w is never read
      * again after prepare. unpack writes elements first .. first+n-1 of the matrix, row-major, to host
-     * memory. NULL, like unpack_rows below: packs are rounded, or in a device's memory. */
+     * memory. pack_back fills every back from its pack. NULL, like unpack_rows below: packs are rounded, or
+     * in a device's memory. */
     void (*unpack)(float *out, const struct pw_mat *m, size_t first, size_t n);
+    void (*pack_back)(struct pw_backend *be, const struct pw_mat *mats, int n);
     /* Sum gradient slots: g[i] = ((slot0[i] + slot1[i]) + ...). Slot s begins at slots + s*stride; g may be
      * slots if n_slots is 1.
      *

@@ -22,8 +22,8 @@ struct pw_mat {
     const float *w;
     int out, in;
     float *pack; /* mat_pack_floats floats, or half as many if stored in 16 bits; filled by prepare() */
-    float *back; /* the same in float for linear_dx; NULL: it is not called */
-    enum pw_stored stored; /* of pack; tables without unpack ignore it */
+    float *back; /* the same for linear_dx; NULL: it is not called */
+    enum pw_stored stored; /* of pack and back; tables without unpack ignore it */
 };
 
 /* n packed sequences: sequence s owns rows start[s] .. start[s+1]-1. start has n+1 entries with start[0] = 0,

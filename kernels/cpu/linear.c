@@ -52,15 +52,32 @@ static void pack_panel(const struct pw_mat *m, int o)
     }
 }
 
+/* Packs columns i .. i + 31 of w for linear_dx, likewise. */
+static void pack_back_panel(const struct pw_mat *m, int i)
+{
+    float wide[DEPTH * PW_PANEL] __attribute__((aligned(64)));
+    size_t at = (size_t)i * (size_t)m->out, in = (size_t)m->in;
+    int columns = least(m->in - i, PW_PANEL);
+    if (m->stored == PW_STORED_F32) {
+        PW_OP(pack_rows)(m->back + at, PW_PANEL, m->w + i, in, m->out, columns);
+        return;
+    }
+    uint16_t *p = (uint16_t *)m->back + at;
+    for (int o = 0; o < m->out; o += DEPTH) {
+        int depth = least(m->out - o, DEPTH);
+        PW_OP(pack_rows)(wide, PW_PANEL, m->w + (size_t)o * in + i, in, depth, columns);
+        PW_OP(narrow)(p + (size_t)o * PW_PANEL, wide, m->stored, depth * PW_PANEL);
+    }
+}
+
 static void pack_mat(void *arg, int item, int worker)
 {
     const struct pw_mat *m = (const struct pw_mat *)arg + item;
-    float *back = m->back;
     (void)worker;
     for (int o = 0; o < m->out; o += PW_PANEL)
         pack_panel(m, o);
-    for (int i = 0; back != NULL && i < m->in; i += PW_PANEL, back += (size_t)PW_PANEL * (size_t)m->out)
-        PW_OP(pack_rows)(back, PW_PANEL, m->w + i, (size_t)m->in, m->out, least(m->in - i, PW_PANEL));
+    for (int i = 0; m->back != NULL && i < m->in; i += PW_PANEL)
+        pack_back_panel(m, i);
 }
 
 static void pack_part(void *arg, int item, int worker)
@@ -77,6 +94,30 @@ void PW_OP(prepare)(struct pw_backend *be, const struct pw_mat *mats, int n)
         pw_pool_run(be->pool, (mats->out + PART - 1) / PART, pack_part, (void *)mats);
     else
         pw_pool_run(be->pool, n, pack_mat, (void *)mats);
+}
+
+/* Copies a matrix from pack [out/32,in,32] to back [in/32,out,32], in elements of 32 or 16 bits. */
+static void turn_mat(void *arg, int item, int worker)
+{
+    const struct pw_mat *m = (const struct pw_mat *)arg + item;
+    size_t in = (size_t)m->in, out = (size_t)m->out;
+    bool narrow = m->stored != PW_STORED_F32;
+    (void)worker;
+    for (size_t o = 0; o < out; o += PW_PANEL)
+        for (size_t i = 0; i < in; i++) {
+            size_t from = o * in + i * PW_PANEL;
+            size_t to = i / PW_PANEL * PW_PANEL * out + o * PW_PANEL + i % PW_PANEL;
+            size_t rows = out - o < PW_PANEL ? out - o : PW_PANEL;
+            for (size_t k = 0; k < rows && narrow; k++)
+                ((uint16_t *)m->back)[to + k * PW_PANEL] = ((const uint16_t *)m->pack)[from + k];
+            for (size_t k = 0; k < rows && !narrow; k++)
+                m->back[to + k * PW_PANEL] = m->pack[from + k];
+        }
+}
+
+void PW_OP(pack_back)(struct pw_backend *be, const struct pw_mat *mats, int n)
+{
+    pw_pool_run(be->pool, n, turn_mat, (void *)mats);
 }
 
 /* At some row strides the rows of a tile map to few sets of the first-level cache. Then copy the rows with a
@@ -127,25 +168,25 @@ void PW_OP(finish_fwd)(float *y, float *pre, const float *t, const float *bias, 
         finish_fwd_n(y, pre, t, bias, residual, act, R, out, PW_PANEL);
 }
 
-/* c [rows,n] = a times panel j / 32 of the matrix. 16 bits are widened part by part: the chain of each output
- * continues from part to part, so its bits are those of a pack in float. */
-static void product(const struct pw_mat *m, int j, int rows, int n, const float *a, size_t stride, float *c,
-                    size_t ldc)
+/* c [rows,n] = a [rows,K] times panel j / 32 of a pack. 16 bits are widened part by part: the chain of each
+ * output continues from part to part, so its bits are those of a pack in float. */
+static void product(const float *pack, enum pw_stored stored, int K, int j, int rows, int n, const float *a,
+                    size_t stride, float *c, size_t ldc)
 {
-    size_t at = (size_t)j * (size_t)m->in;
+    size_t at = (size_t)j * (size_t)K;
     float wide[DEPTH * PW_PANEL] __attribute__((aligned(64)));
-    if (m->stored == PW_STORED_F32) {
-        PW_OP(panel)(rows, n, m->in, a, stride, 1, m->pack + at, PW_PANEL, c, ldc, false);
+    if (stored == PW_STORED_F32) {
+        PW_OP(panel)(rows, n, K, a, stride, 1, pack + at, PW_PANEL, c, ldc, false);
         return;
     }
-    const uint16_t *p = (const uint16_t *)m->pack + at;
+    const uint16_t *p = (const uint16_t *)pack + at;
     if (rows == 1) { /* decoding: each weight is used once */
-        PW_OP(row_times)(c, a, p, m->stored, m->in, n);
+        PW_OP(row_times)(c, a, p, stored, K, n);
         return;
     }
-    for (int k = 0; k < m->in; k += DEPTH) {
-        int depth = least(m->in - k, DEPTH);
-        PW_OP(widen)(wide, p + (size_t)k * PW_PANEL, m->stored, depth * PW_PANEL);
+    for (int k = 0; k < K; k += DEPTH) {
+        int depth = least(K - k, DEPTH);
+        PW_OP(widen)(wide, p + (size_t)k * PW_PANEL, stored, depth * PW_PANEL);
         PW_OP(panel)(rows, n, depth, a + k, stride, 1, wide, PW_PANEL, c, ldc, k > 0);
     }
 }
@@ -180,10 +221,10 @@ static void fwd_columns(struct pw_ctx *c, void *arg, int item)
             size_t at = (size_t)r * out + (size_t)j;
             int n = least(m->out - j, PW_PANEL);
             if (bare) {
-                product(m, j, rows, n, a, stride, y + at, out);
+                product(m->pack, m->stored, m->in, j, rows, n, a, stride, y + at, out);
                 continue;
             }
-            product(m, j, rows, PW_PANEL, a, stride, t, PW_PANEL);
+            product(m->pack, m->stored, m->in, j, rows, PW_PANEL, a, stride, t, PW_PANEL);
             PW_OP(finish_fwd)
             (y + at, pre != NULL ? pre + at : NULL, t, bias != NULL ? bias + j : NULL,
              residual != NULL ? residual + at : NULL, act, rows, m->out, n);
@@ -239,14 +280,13 @@ void PW_OP(linear_dx)(struct pw_ctx *c, float *dx, const float *dy, const struct
         const float *a = spread(c, dy + (size_t)r * out, m->out, rows, &stride);
         for (int i = 0; i < m->in; i += PW_PANEL) {
             float t[ROWS * PW_PANEL] __attribute__((aligned(64)));
-            const float *p = m->back + (size_t)i * out;
             size_t at = (size_t)r * in + (size_t)i;
             int n = least(m->in - i, PW_PANEL);
             if (act == PW_ACT_NONE && scale == 1.0f) {
-                PW_OP(panel)(rows, n, m->out, a, stride, 1, p, PW_PANEL, dx + at, in, false);
+                product(m->back, m->stored, m->out, i, rows, n, a, stride, dx + at, in);
                 continue;
             }
-            PW_OP(panel)(rows, PW_PANEL, m->out, a, stride, 1, p, PW_PANEL, t, PW_PANEL, false);
+            product(m->back, m->stored, m->out, i, rows, PW_PANEL, a, stride, t, PW_PANEL);
             PW_OP(finish_dx)(dx + at, t, saved != NULL ? saved + at : NULL, act, scale, rows, m->in, n);
         }
     }

@@ -17,6 +17,7 @@
 size_t PW_OP(mat_pack_floats)(int out, int in, bool backward);
 void PW_OP(prepare)(struct pw_backend *be, const struct pw_mat *mats, int n);
 void PW_OP(unpack)(float *out, const struct pw_mat *m, size_t first, size_t n);
+void PW_OP(pack_back)(struct pw_backend *be, const struct pw_mat *mats, int n);
 void PW_OP(unpack_rows)(struct pw_ctx *c, float *x, const struct pw_mat *m, const int *ids, int R);
 void PW_OP(reduce)(struct pw_backend *be, float *g, double *sumsq, int *spoilt, const float *slots,
                    int n_slots, size_t stride, size_t n, const float *loss, int n_loss);

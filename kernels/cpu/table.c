@@ -61,6 +61,7 @@ const struct pw_backend_ops LINEAR(table) = {
     .mat_pack_floats = LINEAR(mat_pack_floats),
     .prepare = LINEAR(prepare),
     .unpack = EXACT(unpack),
+    .pack_back = EXACT(pack_back),
     .unpack_rows = EXACT(unpack_rows),
     .reduce = PW_OP(reduce),
     .adamw = PW_OP(adamw),

@@ -130,11 +130,34 @@ static bool steps_change(const void *arg, int i)
     return any;
 }
 
+/* Parameters of a packed model that are in no pack. */
+static size_t vector_floats(const struct pw_param_layout *lay)
+{
+    size_t floats = 0;
+
+    for (int i = 0; i < lay->n; i++)
+        if (lay->params[i].rows == 0 || lay->params[i].pe)
+            floats += pw_param_count(&lay->params[i]);
+    return floats;
+}
+
+/* Elements of the forward packs of a packed model; *ends: of those of head and embedding. */
+static size_t once_floats(const struct pw_model *m, size_t *ends)
+{
+    size_t head = m->ops->mat_pack_floats(m->cfg.vocab, pw_config_embed_width(&m->cfg), false);
+
+    *ends = m->cfg.tied ? head : 2 * head;
+    return pack_floats(m, false) - head + *ends;
+}
+
 size_t pw_model_bytes(const struct pw_backend_ops *ops, const struct pw_config *cfg,
-                      const struct pw_pe_use_opts *pe, unsigned kinds, int batch, int workers, int T)
+                      const struct pw_pe_use_opts *pe, unsigned kinds, int weight_bytes, int batch,
+                      int workers, int T)
 {
     struct pw_model m;
-    size_t floats, acts, more = 0;
+    size_t floats, acts, ends, more = 0;
+    bool once = weight_bytes > 0 && pw_model_one_copy(ops) && cfg->adapter == 0 &&
+                (kinds & pw_trains_kind(PW_TRAINS_ALL)) == 0;
 
     T = T < 1 ? 1 : T > cfg->context ? cfg->context : T;
     outline(&m, ops, cfg, pe, workers, T);
@@ -143,17 +166,19 @@ size_t pw_model_bytes(const struct pw_backend_ops *ops, const struct pw_config *
         return SIZE_MAX;
     }
     pw_places_set(&m.lay, steps_change, &(struct steps){m.lay.params, kinds});
-    floats = 2 * m.lay.size; /* p, host */
+    floats = once ? vector_floats(&m.lay) : 2 * m.lay.size; /* p, host */
     if (batch > 0)
         floats += (pw_model_one_slot(&m) ? 2 : 3) * m.lay.trained; /* m, v; and g, unless g is the slot */
     floats += 3 * (m.lay.size - m.lay.core) + 2 * (size_t)cfg->context; /* seen.c, flight.c */
     if (pe->pe->ids != NULL)
         floats += 4 * (size_t)cfg->context; /* seen.c */
-    floats += pack_floats(&m, false) + (batch > 0 ? pack_floats(&m, true) : 0);
+    size_t packs = once ? once_floats(&m, &ends) : pack_floats(&m, false);
+    packs += batch > 0 ? pack_floats(&m, true) : 0;
+    more += packs * (once ? (size_t)weight_bytes : sizeof(float));
     if (batch > 0) {
         floats += (size_t)pw_model_slots(&m, batch) * pw_slot_floats(&m) + table_floats(&m);
         acts = (size_t)workers * (worker_bytes(&m, batch, T, true) + worker_bytes(&m, batch, T, false));
-        more = pw_stage_bytes(pe->pe, batch, batch * T, 1 + pw_model_group(&m));
+        more += pw_stage_bytes(pe->pe, batch, batch * T, 1 + pw_model_group(&m));
         more += 2 * (size_t)batch * sizeof(struct pw_chunk) + beside(&m, batch, T) + acts;
     }
     more += pw_adapters_bytes(&m) + pw_gates_bytes(&m) + pw_walks_bytes(&m);
@@ -167,23 +192,20 @@ size_t pw_model_one_copy_need(const struct pw_backend_ops *ops, const struct pw_
                               const struct pw_pe_use_opts *pe, int weight_bytes)
 {
     size_t C = (size_t)cfg->width, F = (size_t)cfg->ffn, V = (size_t)cfg->vocab;
-    size_t E = (size_t)pw_config_embed_width(cfg), widest = F > E ? F : E;
+    size_t E = (size_t)pw_config_embed_width(cfg), widest = F > E ? F : E, ends;
     size_t qkv = (size_t)pw_qkv_rows(cfg), up = (size_t)pw_up_rows(cfg), most = up > qkv ? up : qkv;
     struct pw_model m;
 
     if (!pw_model_one_copy(ops) || cfg->adapter > 0) /* packs of W + B A are a second copy */
-        return pw_model_bytes(ops, cfg, pe, 0, 0, 1, 1);
+        return pw_model_bytes(ops, cfg, pe, 0, 0, 0, 1, 1);
     outline(&m, ops, cfg, pe, 1, 1);
     if (pw_layout_init(&m.lay, cfg, pe, NULL)) {
         pw_ids_fini(&m);
         return SIZE_MAX;
     }
-    size_t head = ops->mat_pack_floats(cfg->vocab, (int)E, false), ends = cfg->tied ? head : 2 * head;
-    size_t packs = (pack_floats(&m, false) - head + ends) * (size_t)weight_bytes;
+    size_t packs = once_floats(&m, &ends) * (size_t)weight_bytes;
     size_t floats = 3 * (m.lay.size - m.lay.core) + 2 * (size_t)cfg->context; /* seen.c, flight.c */
-    for (int i = 0; i < m.lay.n; i++)
-        if (m.lay.params[i].rows == 0 || m.lay.params[i].pe)
-            floats += pw_param_count(&m.lay.params[i]);
+    floats += vector_floats(&m.lay);
     floats += (pw_gates_bytes(&m) + pw_walks_bytes(&m)) / sizeof(float);
     pw_layout_fini(&m.lay);
     pw_ids_fini(&m);

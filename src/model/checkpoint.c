@@ -360,8 +360,9 @@ static void put_own(const struct loading *x, bool moments)
     struct pw_model *m = x->m;
     const struct pw_param *p = m->lay.params;
 
-    if (x->c->info.source->n_own > 0) /* they can be matrices */
-        pw_model_unpack(m, true);
+    for (int i = 0; i < m->lay.n; i++)
+        if (x->place[i] != PW_ABSENT && pw_packed_has(m, &p[i]))
+            pw_model_unpack(m, true);
     pw_model_put(m, NULL, NULL, NULL);
     pw_moments_clear(m, false);
     for (int i = 0; i < m->lay.n; i++) {

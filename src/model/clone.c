@@ -78,15 +78,15 @@ static enum pw_code carry(struct pw_model *next, struct pw_model *old, size_t fl
 {
     enum pw_code code = old->ops->sync(old->be, err);
 
-    if (code == PW_OK && old->m != NULL) /* without moments: no step was taken */
-        code = pw_model_reason(
-            next, pw_model_reserve(next, wants, &(struct carried){old->lay.params, tensors}, err), err);
     if (code == PW_OK && old->packed && next->packed && next->ops == old->ops)
         pw_packed_share(next, old, floats);
-    else if (code == PW_OK && old->packed) /* the same offsets in both, and no moments */
+    else if (code == PW_OK && old->packed) /* the same offsets in both */
         code = pw_model_fill_all(next, tensors, read_tensor, old, err);
     else if (code == PW_OK)
         code = carry_floats(next, next->p, old, old->p, floats, err);
+    if (code == PW_OK && old->m != NULL) /* without moments: no step was taken */
+        code = pw_model_reason(
+            next, pw_model_reserve(next, wants, &(struct carried){old->lay.params, tensors}, err), err);
     if (code == PW_OK)
         code = carry_moments(next, 0, old, 0, tensors, err);
     next->seed = old->seed;

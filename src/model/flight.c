@@ -163,10 +163,11 @@ struct learning {
  * adapters. */
 static int stale_after(const struct pw_model *m)
 {
-    bool matrices = m->trains == PW_TRAINS_ALL || m->trains == PW_TRAINS_ADAPTER;
     bool packs = m->ops->packs && m->cfg.adapter == 0;
 
-    return matrices && !packs ? PW_STALE_ALL : PW_STALE_TABLES;
+    if (m->trains == PW_TRAINS_ADAPTER)
+        return PW_STALE_MERGED | PW_STALE_TABLES;
+    return m->trains == PW_TRAINS_ALL && !packs ? PW_STALE_ALL : PW_STALE_TABLES;
 }
 
 static void learn(void *arg)

@@ -35,10 +35,11 @@ float pw_norm_eps(const struct pw_config *cfg)
 void pw_model_refresh(struct pw_model *m, int positions)
 {
     pw_tables_lay(m, positions);
-    if (m->stale & PW_STALE_MERGED)
+    int first = m->cfg.adapter > 0 ? m->cfg.layers * PW_MATS : 0;
+    if (m->stale & (PW_STALE_MERGED | PW_STALE_PACKS))
         pw_adapters_merge(m);
     if (m->stale & PW_STALE_PACKS && !m->packed)
-        m->ops->prepare(m->be, m->mats, pw_mats(&m->cfg));
+        m->ops->prepare(m->be, m->mats + first, pw_mats(&m->cfg) - first);
     if (m->stale & PW_STALE_TABLES) {
         pw_tables_compute(m);
         pw_gates_prepare(m);

@@ -118,7 +118,9 @@ void pw_model_unpack(struct pw_model *m, bool keep)
 
 enum pw_code pw_packs_reserve_back(struct pw_model *m, struct pw_err *err)
 {
-    return m->back == NULL ? alloc_packs(m, true, err) : PW_OK;
+    if (m->mats[0].back != NULL)
+        return PW_OK;
+    return m->packed ? pw_packed_reserve_back(m, err) : alloc_packs(m, true, err);
 }
 
 void pw_memory_fini(struct pw_model *m)

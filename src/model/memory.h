@@ -23,7 +23,8 @@ size_t pw_packs_place_both(const struct pw_backend_ops *ops, struct pw_mat *mats
 /* Allocates memory of the backend for *to, unless it is there. Memory of the host is zeroed, which takes
  * seconds for gigabytes. *to stays NULL without memory. Fails if the work was cancelled. */
 enum pw_code pw_memory_take(struct pw_model *m, float **to, size_t bytes, struct pw_err *err);
-/* Allocates packs for the backward pass, unless they are there or the backend needs none. */
+/* Allocates packs for the backward pass, unless they are there or the backend needs none. Those of a packed
+ * model are filled, too. */
 enum pw_code pw_packs_reserve_back(struct pw_model *m, struct pw_err *err);
 /* pw_packed_end, with packs in float afterwards. Call before the matrices change. */
 void pw_model_unpack(struct pw_model *m, bool keep);
@@ -41,6 +42,10 @@ enum pw_code pw_packed_fill(struct pw_model *m, int tensors, pw_model_fill *fill
 void pw_packed_share(struct pw_model *next, const struct pw_model *other, size_t end);
 /* Frees the packs of a model that was packed, unless another model uses them. */
 void pw_packed_fini(struct pw_model *m);
+/* Is the tensor in a pack? */
+bool pw_packed_has(const struct pw_model *m, const struct pw_param *p);
+/* Allocates packs for the backward pass, in the form of those for the forward pass, and fills them. */
+enum pw_code pw_packed_reserve_back(struct pw_model *m, struct pw_err *err);
 /* Copies n parameters from offset on to out. */
 void pw_packed_read(const struct pw_model *m, float *out, size_t offset, size_t n);
 /* Returns the matrix of the embedding. */
@@ -50,12 +55,12 @@ const struct pw_mat *pw_packed_embed(const struct pw_model *m);
 void pw_packed_end(struct pw_model *m, bool keep);
 
 /* ---- adapter.c: all are no-ops, or return 0, without adapters */
-/* Allocates the matrices W + B A, and the packs of A and B; the fini frees them. bytes: how much they take.
- */
+/* Allocates room for matrices W + B A, and the packs of A and B; the fini frees them. bytes: how much they
+ * take. */
 enum pw_code pw_adapters_init(struct pw_model *m, struct pw_err *err);
 void pw_adapters_fini(struct pw_model *m);
 size_t pw_adapters_bytes(const struct pw_model *m);
-/* Computes all W + B A from the parameters. */
+/* Computes all W + B A from the parameters, and packs them. */
 void pw_adapters_merge(struct pw_model *m);
 /* Adds the gradients of A and B of matrix k of layer l to the slot, from those of its output dy [R,out] and
  * from its input x [R,in]. */

@@ -82,10 +82,11 @@ static enum pw_code init(struct pw_model *m, bool packed, struct pw_err *err)
     if (code == PW_OK)
         code = pw_layout_init(&m->lay, &m->cfg, &m->pe, err);
     if (code == PW_OK)
+        m->workers = m->ops->workers(m->be);
+    if (code == PW_OK)
         code = pw_memory_init(m, packed && m->cfg.adapter == 0 && pw_model_one_copy(m->ops), err);
     if (code)
         return code;
-    m->workers = m->ops->workers(m->be);
     pw_ids_form(m);
     m->iota = malloc((size_t)m->cfg.context * sizeof *m->iota);
     m->sums = m->ops->alloc(m->be, 2 * sizeof *m->sums);

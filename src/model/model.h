@@ -136,9 +136,10 @@ typedef enum pw_code pw_model_fill(void *arg, const struct pw_param *p, float *o
 /* The same with values from fill, which is called for one tensor after the other. Beside the model, only
  * memory for the largest tensor is taken.
  *
- * Where pw_model_one_copy is true, such a model has each weight once in memory until its first step or a
- * change of its weights, and its clones on that backend share them. A matrix has 16 bits a weight if bf16 or
- * half precision has all its values. No bit of a result depends on this. */
+ * Where pw_model_one_copy is true, such a model has each weight once in memory until a step or another change
+ * of a matrix, and its clones on that backend share them. Steps that change vectors alone add a second copy
+ * for the backward pass. A matrix has 16 bits a weight if bf16 or half precision has all its values. No bit
+ * of a result depends on this. */
 enum pw_code pw_model_create_from(struct pw_model **m, const struct pw_backend_ops *ops,
                                   struct pw_backend *be, const struct pw_config *cfg,
                                   const struct pw_pe_use_opts *pe, uint64_t seed, pw_model_fill *fill,
@@ -156,10 +157,13 @@ void pw_model_destroy(struct pw_model *m); /* NULL is a no-op */
  * parameters, moments and gradients of the tensors that steps of these kinds change, packed weights and the
  * activations of `workers` workers. The activations are those of training and evaluation on batches of
  * `batch` sequences of up to T tokens; batch 0 means before the first step: without moments and gradients.
- * kinds: the sum of pw_trains_kind. Memory for inspection is not counted. cfg and pe must have been checked.
- * Returns SIZE_MAX if the list of tensors itself cannot be allocated. */
+ * kinds: the sum of pw_trains_kind. weight_bytes: of the weights of a model that has each weight once
+ * (pw_model_create_from) until a step changes a matrix; 0: another model. Memory for inspection is not
+ * counted. cfg and pe must have been checked. Returns SIZE_MAX if the list of tensors itself cannot be
+ * allocated. */
 size_t pw_model_bytes(const struct pw_backend_ops *ops, const struct pw_config *cfg,
-                      const struct pw_pe_use_opts *pe, unsigned kinds, int batch, int workers, int T);
+                      const struct pw_pe_use_opts *pe, unsigned kinds, int weight_bytes, int batch,
+                      int workers, int T);
 static inline unsigned pw_trains_kind(int trains)
 {
     return 1u << trains;

@@ -137,7 +137,8 @@ struct pw_tables {
     struct pw_expr_code *code[PW_PE_TABLES], *there[PW_PE_TABLES];
 };
 
-/* Data derived from the parameters: packed weights (backend.h), gathered tables, matrices with adapters. */
+/* Data derived from the parameters: packed weights (backend.h), gathered tables, matrices with adapters and
+ * their packs. */
 enum pw_stale { PW_STALE_PACKS = 1, PW_STALE_TABLES = 2, PW_STALE_MERGED = 4, PW_STALE_ALL = 7 };
 
 /* Counts of what was seen in training since the encoding was set, on the host. */
@@ -207,10 +208,10 @@ struct pw_model {
     bool packed;
     size_t pack_floats;       /* if packed: used of pack */
     struct pw_packs *reserve; /* pack and p are address space of pages.h; NULL: the backend's memory */
-    float *merged;            /* the layers' matrices with their adapters: adapter.c; NULL without adapters */
-    struct pw_mat *low;       /* [L*PW_MATS,2] A and B of each matrix, with packs for both directions */
-    float *low_pack;          /* of all low */
-    uint64_t *sums;           /* [2] of a digest, on the backend */
+    float *merged;      /* matrices with their adapters, of some layers: adapter.c; NULL without adapters */
+    struct pw_mat *low; /* [L*PW_MATS,2] A and B of each matrix, with packs for both directions */
+    float *low_pack;    /* of all low */
+    uint64_t *sums;     /* [2] of a digest, on the backend */
     struct pw_tables tables;
     struct pw_seen_counts met;
     int stale;                      /* enum pw_stale: derived data that is out of date */

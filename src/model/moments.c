@@ -123,16 +123,27 @@ static void replace(struct pw_model *m, const struct buffers *b, pw_wants *wants
         m->g = b->g;
 }
 
+/* Is one of these tensors in a pack, which no step can change? */
+static bool changes_packs(const struct pw_model *m, pw_wants *wants, const void *arg)
+{
+    bool changes = false;
+
+    for (int i = 0; i < m->lay.n && m->packed; i++)
+        changes = changes || ((wants == NULL || wants(arg, i)) && pw_packed_has(m, &m->lay.params[i]));
+    return changes;
+}
+
 enum pw_code pw_model_reserve(struct pw_model *m, pw_wants *wants, const void *arg, struct pw_err *err)
 {
     struct buffers b = {0};
+    bool lacks = lacks_some(&m->lay, wants, arg);
 
-    if (!lacks_some(&m->lay, wants, arg))
-        return PW_OK;
-    pw_model_unpack(m, true);
+    if (lacks && changes_packs(m, wants, arg))
+        pw_model_unpack(m, true);
     enum pw_code code = pw_packs_reserve_back(m, err);
-    if (code == PW_OK)
-        code = alloc_buffers(m, &b, floats_with(&m->lay, wants, arg), err);
+    if (code != PW_OK || !lacks)
+        return code;
+    code = alloc_buffers(m, &b, floats_with(&m->lay, wants, arg), err);
     if (code == PW_OK)
         replace(m, &b, wants, arg);
     else

@@ -1,9 +1,11 @@
 /* packed.c - models whose matrices live in their packs alone.
  *
- * A model that was made of files and is only looked at needs each weight once. The forward pass reads
- * matrices from packs, so their place among the parameters keeps no memory, and access to it is forbidden.
- * Functions that need values read them back from the packs, which are exact. The first step, and a change of
- * the weights, end this state: then every matrix has its place, and its pack, in float.
+ * A model that was made of files needs each weight once while no step changes a matrix. The forward pass
+ * reads matrices from packs, so their place among the parameters keeps no memory, and access to it is
+ * forbidden. Functions that need values read them back from the packs, which are exact. Steps that change
+ * vectors alone (trains=norms, trains=encoding) add packs for the backward pass. The first step that changes
+ * a matrix, and a change of the weights, end this state: then every matrix has its place, and its packs, in
+ * float.
  *
  * Copies of such a model, for a fork or with another encoding, share the packs, which nothing writes.
  *
@@ -36,9 +38,10 @@ static size_t floats_of(const struct pw_mat *mat)
     return (size_t)mat->out * (size_t)mat->in;
 }
 
-static size_t pack_floats(const struct pw_model *m, const struct pw_mat *mat, enum pw_stored stored)
+static size_t pack_floats(const struct pw_model *m, const struct pw_mat *mat, enum pw_stored stored,
+                          bool backward)
 {
-    size_t n = m->ops->mat_pack_floats(mat->out, mat->in, false);
+    size_t n = m->ops->mat_pack_floats(mat->out, mat->in, backward);
     n = stored == PW_STORED_F32 ? n : (n + 1) / 2;
     return pw_whole_lines(n);
 }
@@ -54,7 +57,7 @@ static size_t reserved_floats(const struct pw_model *m)
     size_t sum = 0;
 
     for (int i = 0; i < n_mats(m); i++)
-        sum += pack_floats(m, &m->mats[i], PW_STORED_F32);
+        sum += pack_floats(m, &m->mats[i], PW_STORED_F32, false);
     return sum;
 }
 
@@ -123,6 +126,13 @@ static struct pw_mat *mat_at(const struct pw_model *m, size_t at, size_t *until)
     return NULL;
 }
 
+bool pw_packed_has(const struct pw_model *m, const struct pw_param *p)
+{
+    size_t until;
+
+    return m->packed && mat_at(m, p->offset, &until) != NULL;
+}
+
 /* ---- the form of the elements */
 
 static bool some_bf16(const float *x, size_t n)
@@ -180,7 +190,7 @@ static void pack(struct pw_model *m, struct pw_mat *mat, const float *values)
 {
     mat->stored = form_of(values, floats_of(mat));
     mat->pack = m->pack + m->pack_floats;
-    m->pack_floats += pack_floats(m, mat, mat->stored);
+    m->pack_floats += pack_floats(m, mat, mat->stored, false);
     assert(m->pack_floats <= m->reserve->floats);
     struct pw_mat filled = *mat;
     filled.w = values;
@@ -272,6 +282,34 @@ void pw_packed_share(struct pw_model *next, const struct pw_model *other, size_t
         }
 }
 
+/* ---- the backward pass */
+
+/* Sets the places of packs for linear_dx from `to` on; NULL: nowhere. Returns their floats. */
+static size_t place_back(struct pw_model *m, float *to)
+{
+    size_t used = 0;
+
+    for (int i = 0; i < pw_mats(&m->cfg); i++) {
+        struct pw_mat *mat = &m->mats[i];
+        mat->back = to != NULL ? to + used : NULL;
+        used += pack_floats(m, mat, mat->stored, true);
+    }
+    return used;
+}
+
+enum pw_code pw_packed_reserve_back(struct pw_model *m, struct pw_err *err)
+{
+    enum pw_code code = pw_memory_take(m, &m->back, place_back(m, NULL) * sizeof(float), err);
+
+    if (code != PW_OK)
+        return code;
+    if (m->back == NULL)
+        return pw_fail(err, PW_ENOMEM, "out of memory for the packed weights");
+    place_back(m, m->back);
+    m->ops->pack_back(m->be, m->mats, pw_mats(&m->cfg));
+    return PW_OK;
+}
+
 /* ---- reading */
 
 void pw_packed_read(const struct pw_model *m, float *out, size_t offset, size_t n)
@@ -317,8 +355,11 @@ void pw_packed_end(struct pw_model *m, bool keep)
         if (keep)
             m->ops->unpack(m->p + offset_of(m, mat), mat, 0, floats_of(mat));
         mat->stored = PW_STORED_F32;
+        mat->back = NULL;
     }
     m->packed = false;
+    m->ops->free(m->be, m->back);
+    m->back = NULL;
     if (m->reserve->models == 1) {
         pw_pages_drop(m->pack, m->reserve->floats * sizeof(float));
         return;

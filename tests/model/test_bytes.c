@@ -56,7 +56,7 @@ static void holds(const struct pw_model *m, const struct pw_backend_ops *ops, in
                   double least)
 {
     size_t promise =
-        pw_model_bytes(ops, pw_model_config(m), pw_model_pe(m), pw_model_kinds(m), batch, threads, T);
+        pw_model_bytes(ops, pw_model_config(m), pw_model_pe(m), pw_model_kinds(m), 0, batch, threads, T);
     size_t host = pw_model_size(m) * sizeof(float);
     double part = (double)(held + host) / (double)promise;
     if (part > 1.002 || part < least)
@@ -154,12 +154,12 @@ static void test_part(void **state)
         }
     struct pw_config cfg = toy_config("layers=4 width=256 heads=4 context=64 adapter=2", V);
     struct pw_pe_use_opts pe = toy_pe("rotary", &cfg);
-    size_t before = pw_model_bytes(cpu, &cfg, &pe, 0, 0, 1, 10);
-    size_t all = pw_model_bytes(cpu, &cfg, &pe, pw_trains_kind(PW_TRAINS_ALL), 1, 1, 10) - before;
-    size_t part = pw_model_bytes(cpu, &cfg, &pe, pw_trains_kind(PW_TRAINS_ADAPTER), 1, 1, 10) - before;
+    size_t before = pw_model_bytes(cpu, &cfg, &pe, 0, 0, 0, 1, 10);
+    size_t all = pw_model_bytes(cpu, &cfg, &pe, pw_trains_kind(PW_TRAINS_ALL), 0, 1, 1, 10) - before;
+    size_t part = pw_model_bytes(cpu, &cfg, &pe, pw_trains_kind(PW_TRAINS_ADAPTER), 0, 1, 1, 10) - before;
     assert_true(part < all / 2); /* most of the rest are packs for the backward pass */
     assert_int_equal(pw_model_bytes(cpu, &cfg, &pe,
-                                    pw_trains_kind(PW_TRAINS_ALL) | pw_trains_kind(PW_TRAINS_NORMS), 1, 1,
+                                    pw_trains_kind(PW_TRAINS_ALL) | pw_trains_kind(PW_TRAINS_NORMS), 0, 1, 1,
                                     10),
                      all + before);
 }
@@ -188,7 +188,7 @@ static struct seen one_sequence(int slots)
     assert_int_equal(ops.open(&be, 1, &err), PW_OK);
     assert_int_equal(pw_model_create(&m, &ops, be, &cfg, &t5, 1, &err), PW_OK);
     seen.params = pw_model_size(m);
-    seen.promise = pw_model_bytes(&ops, &cfg, &t5, pw_trains_kind(PW_TRAINS_ALL), 1, 1, 20);
+    seen.promise = pw_model_bytes(&ops, &cfg, &t5, pw_trains_kind(PW_TRAINS_ALL), 0, 1, 1, 20);
     assert_int_equal(pw_model_step(m, &o, b, NULL, &result, &err), PW_OK);
     seen.bytes = held;
     toy_swap(&m, &none, 2, true);
@@ -224,7 +224,7 @@ static void test_absurd(void **state)
     struct pw_config cfg =
         toy_config("layers=64 width=8192 heads=128 head_width=512 ffn=65536 context=65536 act=gelu", 1 << 24);
     struct pw_pe_use_opts pe = toy_pe("t5", &cfg);
-    size_t bytes = pw_model_bytes(cpu, &cfg, &pe, pw_trains_kind(PW_TRAINS_ALL), 4096, 64, 65536);
+    size_t bytes = pw_model_bytes(cpu, &cfg, &pe, pw_trains_kind(PW_TRAINS_ALL), 0, 4096, 64, 65536);
 
     (void)state;
     assert_true(bytes > (size_t)1 << 40 && bytes < (size_t)1 << 60);

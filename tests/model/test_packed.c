@@ -163,15 +163,22 @@ static void same_looks(struct pw_model *a, struct pw_model *b)
         free(all[i]);
 }
 
-static void train(struct pw_model *m)
+static void train_part(struct pw_model *m, const char *trains)
 {
-    struct pw_optim o = toy_optim("lr=0.01 warmup=1 steps=9");
+    char text[80];
+    snprintf(text, sizeof text, "lr=0.01 warmup=1 steps=9 %s", trains);
+    struct pw_optim o = toy_optim(text);
     struct pw_batch *b = toy_batch(1, 4, 2, T, V);
     struct pw_step_result result;
     struct pw_err err;
     if (pw_model_step(m, &o, b, NULL, &result, &err) != PW_OK)
         fail_msg("%s", err.msg);
     toy_batch_free(b);
+}
+
+static void train(struct pw_model *m)
+{
+    train_part(m, "trains=all");
 }
 
 static const char *const kinds[][2] = {
@@ -203,6 +210,43 @@ static void test_bits(void **state)
             same_parameters(x.plain, x.packed);
             same_looks(x.plain, x.packed);
             assert_true(x.packed->packed); /* reading has not ended it */
+            train(x.plain);
+            train(x.packed);
+            assert_false(x.packed->packed);
+            same_parameters(x.plain, x.packed);
+            same_looks(x.plain, x.packed);
+            free_pair(&x);
+        }
+}
+
+/* Steps that change vectors alone leave the matrices in packs: also in a copy, and with another encoding. A
+ * step that changes all ends that. */
+static void test_vectors_train(void **state)
+{
+    struct toy *t = *state;
+    for (int i = 0; i < KINDS; i++)
+        for (int form = 0; form < 4; form++) {
+            struct pair x = make(t, kinds[i][0], kinds[i][1], V, (enum pw_stored)(form % 3), form == 3);
+            struct pw_pe_use_opts pe = toy_pe("fire", pw_model_config(x.plain));
+            struct pw_model *copy;
+            struct pw_err err;
+            train_part(x.plain, "trains=norms");
+            train_part(x.packed, "trains=norms");
+            same_parameters(x.plain, x.packed);
+            same_looks(x.plain, x.packed);
+            assert_int_equal(pw_model_clone(&copy, x.packed, t->ops, t->be, &err), PW_OK);
+            assert_true(x.packed->packed && copy->packed && copy->pack == x.packed->pack);
+            train_part(x.plain, "trains=norms");
+            train_part(copy, "trains=norms");
+            same_parameters(x.plain, copy);
+            pw_model_destroy(copy);
+            train_part(x.packed, "trains=norms");
+            toy_swap(&x.plain, &pe, 9, false);
+            toy_swap(&x.packed, &pe, 9, false);
+            train_part(x.plain, "trains=encoding");
+            train_part(x.packed, "trains=encoding");
+            assert_true(x.packed->packed);
+            same_parameters(x.plain, x.packed);
             train(x.plain);
             train(x.packed);
             assert_false(x.packed->packed);
@@ -431,12 +475,38 @@ static void test_memory(void **state)
     }
 }
 
+/* Steps that change vectors alone add one copy of the weights, in the form of the first. */
+static void test_part_memory(void **state)
+{
+    struct toy *t = *state;
+    struct pw_config cfg = toy_config("layers=4 width=512 heads=8 ffn=2048 tied=on context=32", V);
+    struct pw_pe_use_opts pe = toy_pe("rotary", &cfg);
+    if (resident() == 0)
+        skip();
+    for (int narrow = 0; narrow < 2; narrow++) {
+        bool is = narrow;
+        struct pw_model *m;
+        struct pw_err err;
+        size_t before = resident();
+        if (pw_model_create_from(&m, t->ops, t->be, &cfg, &pe, 1, fill_rounded, &is, &err) != PW_OK)
+            fail_msg("%s", err.msg);
+        train_part(m, "trains=norms");
+        size_t weights = pw_model_size(m) * (narrow ? 2 : 4), taken = resident() - before;
+        size_t said = pw_model_bytes(t->ops, &cfg, &pe, pw_model_kinds(m), narrow ? 2 : 4, 4, 2, T);
+        if (taken > said + weights / 5 + (4 << 20) || said > 2 * weights + weights / 5)
+            fail_msg("%zu bytes of weights: %zu are taken, %zu were said", weights, taken, said);
+        pw_model_destroy(m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bits),          cmocka_unit_test(test_forms), cmocka_unit_test(test_copies),
-        cmocka_unit_test(test_other_backend), cmocka_unit_test(test_image), cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_peak),
+        cmocka_unit_test(test_bits),          cmocka_unit_test(test_vectors_train),
+        cmocka_unit_test(test_forms),         cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_other_backend), cmocka_unit_test(test_image),
+        cmocka_unit_test(test_memory),        cmocka_unit_test(test_peak),
+        cmocka_unit_test(test_part_memory),
     };
     return cmocka_run_group_tests(tests, toy_setup, toy_teardown);
 }

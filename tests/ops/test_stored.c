@@ -1,5 +1,5 @@
 /* test_stored.c - tests packs that are the only copy of a matrix. Every instruction set reads its values back
- * bit for bit, and packs of 16 bits give the bits of packs in float. */
+ * bit for bit, and packs of 16 bits give the bits of packs in float, forward and backward. */
 #include "tests/ops/ref.h"
 
 #include <setjmp.h>
@@ -18,7 +18,7 @@ static struct pw_backend *be;
 /* One layer, with the pack of each form. */
 struct layer {
     int out, in, R;
-    float *w, *x, *bias, *residual, *y[2];
+    float *w, *x, *bias, *residual, *y[2], *dx[2];
     struct pw_mat mat;
     enum pw_act act;
 };
@@ -52,6 +52,33 @@ static void run_fwd(struct pw_ctx *c, int chunk, int worker, void *arg)
     (void)chunk;
     (void)worker;
     ops->linear_fwd(c, l->y[0], NULL, l->x, &l->mat, l->bias, l->residual, l->act, l->R);
+}
+
+/* The gradient of x from y, which is any number here. */
+static void run_back(struct pw_ctx *c, int chunk, int worker, void *arg)
+{
+    struct layer *l = arg;
+    (void)chunk;
+    (void)worker;
+    ops->linear_dx(c, l->dx[0], l->y[1], &l->mat, l->act, l->x, l->bias == NULL ? 1 : 0.5f, l->R);
+}
+
+/* Both ways to fill `back` give the same bits, and the gradient has those of the first one. */
+static void check_back(struct layer *l, bool first)
+{
+    size_t bytes = ops->mat_pack_floats(l->out, l->in, true) * sizeof(float),
+           nx = (size_t)l->R * (size_t)l->in;
+    float *prepared = room(bytes / sizeof(float));
+    bytes = l->mat.stored == PW_STORED_F32 ? bytes : bytes / 2;
+    memcpy(prepared, l->mat.back, bytes);
+    memset(l->mat.back, 0, bytes);
+    ops->pack_back(be, &l->mat, 1);
+    assert_memory_equal(l->mat.back, prepared, bytes);
+    ops->for_chunks(be, 1, run_back, l);
+    if (first)
+        memcpy(l->dx[1], l->dx[0], nx * sizeof *l->dx[0]);
+    assert_memory_equal(l->dx[0], l->dx[1], nx * sizeof *l->dx[0]);
+    ops->free(be, prepared);
 }
 
 static void run_rows(struct pw_ctx *c, int chunk, int worker, void *arg)
@@ -100,9 +127,14 @@ static void check_layer(enum pw_stored stored, int out, int in, int R, enum pw_a
     l.x = room(nx);
     l.y[0] = room(ny);
     l.y[1] = room(ny);
+    l.dx[0] = room(nx);
+    l.dx[1] = room(nx);
     l.bias = bare ? NULL : room((size_t)out);
     l.residual = bare ? NULL : room(ny);
-    l.mat = (struct pw_mat){.out = out, .in = in, .pack = room(ops->mat_pack_floats(out, in, false))};
+    l.mat = (struct pw_mat){.out = out,
+                            .in = in,
+                            .pack = room(ops->mat_pack_floats(out, in, false)),
+                            .back = room(ops->mat_pack_floats(out, in, true))};
     for (size_t i = 0; i < n; i++)
         l.w[i] = value_of(&s, stored);
     for (size_t i = 0; i < nx; i++)
@@ -113,13 +145,15 @@ static void check_layer(enum pw_stored stored, int out, int in, int R, enum pw_a
     ops->for_chunks(be, 1, run_fwd, &l);
     memcpy(l.y[1], l.y[0], ny * sizeof *l.y[0]);
     check_unpack(&l);
+    check_back(&l, true);
     prepare(&l, stored);
     memset(l.y[0], 0, ny * sizeof *l.y[0]);
     ops->for_chunks(be, 1, run_fwd, &l);
     assert_memory_equal(l.y[0], l.y[1], ny * sizeof *l.y[0]);
     check_unpack(&l);
+    check_back(&l, false);
     ops->for_chunks(be, 1, run_rows, &l);
-    float *all[] = {l.w, l.x, l.y[0], l.y[1], l.bias, l.residual, l.mat.pack};
+    float *all[] = {l.w, l.x, l.y[0], l.y[1], l.dx[0], l.dx[1], l.bias, l.residual, l.mat.pack, l.mat.back};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         ops->free(be, all[i]);
 }

@@ -55,9 +55,11 @@ static size_t bytes_of(const struct place *p, const struct pw_replica *settings,
     unsigned kinds = pw_trains_kind(settings->optim.trains);
     if (settings->model != NULL)
         kinds |= pw_model_kinds(settings->model);
+    bool once = settings->model == NULL || pw_model_one_copy_bytes(settings->model) > 0;
     size_t bytes = batch == 0 && settings->weight_bytes > 0
                        ? pw_model_one_copy_need(p->ops, &c, &settings->pe, settings->weight_bytes)
-                       : pw_model_bytes(p->ops, &c, &settings->pe, kinds, batch, workers, p->tokens);
+                       : pw_model_bytes(p->ops, &c, &settings->pe, kinds, once ? settings->weight_bytes : 0,
+                                        batch, workers, p->tokens);
     return bytes < SIZE_MAX ? bytes : 0; /* likewise: there is no memory to count it */
 }
 
@@ -224,19 +226,32 @@ enum pw_code pw_lab_check_first_steps(const struct pw_lab *lab, const struct pw_
     return first ? pw_lab_check_steps(lab, arms, n, 0, lab->tasks.max_tokens, err) : PW_OK;
 }
 
+/* Does the next step of a model from a file take memory for weights? */
+static bool grows(const struct pw_replica *a)
+{
+    bool first = a->altered == PW_ALTERED_FILE && pw_model_kinds(a->model) == 0;
+    return first || (pw_model_one_copy_bytes(a->model) > 0 && a->optim.trains == PW_TRAINS_ALL);
+}
+
 void pw_lab_note_first_steps(struct pw_lab *lab)
 {
     struct place p = look_at(lab, lab->ops, lab->be);
     char size[32];
     for (int i = 0; i < PW_MAX_PLACES; i++) {
         const struct pw_replica *a = &lab->replicas[i];
-        if (a->model == NULL || !a->training || pw_model_one_copy_bytes(a->model) == 0)
+        if (a->model == NULL || !a->training || !grows(a))
             continue;
         size_text(size, bytes_of(&p, a, &a->cfg));
         pw_lab_note(
             lab,
-            "arm %d: from its first step on its weights are float32, with packed copies, gradient and "
-            "moments: %s in all",
+            a->optim.trains == PW_TRAINS_ALL
+                ? "arm %d: from its first step on its weights are float32, with packed copies, "
+                  "gradient and moments: %s in all"
+            : a->cfg.adapter > 0
+                ? "arm %d: from its first step on its weights have packed copies for the backward pass, "
+                  "and the adapter has gradient and moments: %s in all"
+                : "arm %d: from its first step on its weights have a second copy, for the backward pass: "
+                  "%s in all",
             a->id, size);
     }
 }

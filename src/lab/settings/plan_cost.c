@@ -72,8 +72,8 @@ enum pw_code pw_lab_plan_cost(const struct pw_lab *lab, const struct pw_plan *pl
         code = count_parameters(&cfg, &use, &cost->parameters, err);
     if (code == PW_OK) {
         cost->operations = mean_operations(lab, &set, &cfg, use.pe, optim.batch);
-        cost->bytes = (double)pw_model_bytes(lab->ops, &cfg, &use, pw_trains_kind(optim.trains), optim.batch,
-                                             1, set.max_tokens);
+        cost->bytes = (double)pw_model_bytes(lab->ops, &cfg, &use, pw_trains_kind(optim.trains), 0,
+                                             optim.batch, 1, set.max_tokens);
         cost->steps = optim.steps;
     }
     pw_taskset_fini(&set);
