@@ -7,8 +7,8 @@
  * the bits of the file that it came from. Where packs have every bit of a matrix, the sums of a few layers at
  * a time are computed and packed, and take no memory beside the packs.
  *
- * With u = x A^T and v = dy B the gradients are dB
- * = dy^T u and dA = v^T x: chains over rows like those of W. */
+ * With u = x A^T and v = dy B the gradients are dB = dy^T u and dA = v^T x: chains over rows like those of W.
+ */
 #include <stdlib.h>
 
 #include "model/model_int.h"

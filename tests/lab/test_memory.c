@@ -178,6 +178,33 @@ static void test_looked_at(void **state)
     bench_close(&b);
 }
 
+/* Steps that change vectors alone keep each weight as the file has it. Those that change all are refused
+ * without memory. */
+static void test_part(void **state)
+{
+    struct bench b;
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b,
+               "model from=" PEWTER_SOURCE_DIR "/tests/golden/gguf/qwen3.gguf; optim trains=norms; train 1");
+    assert_non_null(strstr(b.note, "arm 1: from its first step on its weights have a second copy"));
+    struct pw_model *m = pw_lab_arm(b.lab, 1)->model;
+    assert_true(pw_model_one_copy_bytes(m) > 0);
+    bench_must(&b, "train 1");
+    assert_int_equal(b.notes, 0);
+    available = 4;
+    bench_must(&b, "optim trains=encoding; optim trains=norms; train 1");
+    refuse(&b, "optim trains=all");
+    available = 0;
+    bench_must(&b, "optim trains=all; train 1");
+    assert_non_null(strstr(b.note, "its weights are float32"));
+    assert_int_equal(pw_model_one_copy_bytes(m), 0);
+    available = 4;
+    bench_must(&b, "optim trains=norms; train 1; optim trains=all; train 1");
+    available = 0;
+    bench_close(&b);
+}
+
 /* A model with an adapter is built beside the old one. */
 static void test_adapter(void **state)
 {
@@ -222,6 +249,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_refused),   cmocka_unit_test(test_absurd),
                                        cmocka_unit_test(test_steps),     cmocka_unit_test(test_twins),
-                                       cmocka_unit_test(test_looked_at), cmocka_unit_test(test_adapter)};
+                                       cmocka_unit_test(test_looked_at), cmocka_unit_test(test_part),
+                                       cmocka_unit_test(test_adapter)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

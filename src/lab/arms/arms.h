@@ -95,7 +95,7 @@ enum pw_code pw_lab_check_steps(const struct pw_lab *lab, const struct pw_replic
  * replicas of the lab. */
 enum pw_code pw_lab_check_first_steps(const struct pw_lab *lab, const struct pw_replica *places,
                                       struct pw_err *err);
-/* Emit a note for every model in training that has each weight once until its first step. */
+/* Emit a note for every model from a file whose next step takes memory for weights. */
 void pw_lab_note_first_steps(struct pw_lab *lab);
 /* After a step of arm failed with err: if a device ran out of memory, extend the message by what would fit.
  */

@@ -227,10 +227,11 @@ enum pw_code pw_lab_check_first_steps(const struct pw_lab *lab, const struct pw_
 }
 
 /* Does the next step of a model from a file take memory for weights? */
-static bool grows(const struct pw_replica *a)
+static bool grows(const struct pw_lab *lab, const struct pw_replica *a)
 {
-    bool first = a->altered == PW_ALTERED_FILE && pw_model_kinds(a->model) == 0;
-    return first || (pw_model_one_copy_bytes(a->model) > 0 && a->optim.trains == PW_TRAINS_ALL);
+    bool of_file = a->altered == PW_ALTERED_FILE && pw_model_one_copy(lab->ops);
+    return (of_file && pw_model_kinds(a->model) == 0) ||
+           (pw_model_one_copy_bytes(a->model) > 0 && a->optim.trains == PW_TRAINS_ALL);
 }
 
 void pw_lab_note_first_steps(struct pw_lab *lab)
@@ -239,7 +240,7 @@ void pw_lab_note_first_steps(struct pw_lab *lab)
     char size[32];
     for (int i = 0; i < PW_MAX_PLACES; i++) {
         const struct pw_replica *a = &lab->replicas[i];
-        if (a->model == NULL || !a->training || !grows(a))
+        if (a->model == NULL || !a->training || !grows(lab, a))
             continue;
         size_text(size, bytes_of(&p, a, &a->cfg));
         pw_lab_note(
