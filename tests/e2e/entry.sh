@@ -22,7 +22,7 @@ shell 100x30 "XDG_STATE_HOME=$XDG_STATE_HOME" "XDG_CONFIG_HOME=$XDG_CONFIG_HOME"
 workbench first
 wait_for "^ new session first; everything is recorded; 'pewter first' continues it"
 command_line 'q'
-wait_exit 10
+wait_exit
 wait_for '^status=0'
 screen_has 'to continue:' && fail "prints how to continue a session that does not exist"
 says 0 'no sessions in' sessions
@@ -44,20 +44,20 @@ wait_for '^! delete: first is the open session'
 says 1 "first: it is open in pewter $APP_PID " session delete first
 says 1 "delete: first: it is open in pewter $APP_PID " -c 'delete first'
 command_line 'wq'
-wait_exit 10
+wait_exit
 wait_for '^session first; to continue: pewter first$'
 
 # ---- it is continued, and exit quits; without a session wq doesn't quit
 workbench first
 wait_for '^ continues at step 3'
 command_line 'exit'
-wait_exit 10
+wait_exit
 wait_for '^session first; to continue: pewter first$'
 workbench --no-session
 command_line 'wq'
 wait_for "^! wq: nothing is recorded.*'quit' leaves anyway"
 command_line 'q!'
-wait_exit 10
+wait_exit
 wait_for '^status=0'
 screen_has 'to continue:' && fail "prints how to continue a session that isn't recorded"
 

@@ -93,5 +93,5 @@ wait_for 'wrote logslope.py'
 learned=$(block 'torch.tensor')
 ! grep -qvxFf "$WORK/logslope.py" <<<"$learned" || fail "the learned values of the page: $learned"
 keys Q
-wait_exit 60
+wait_exit
 assert_terminal_is_back

@@ -43,6 +43,6 @@ keys x
 wait_for 'GFLOP'
 
 command_line 'quit'
-wait_exit 30
+wait_exit
 wait_for '^status=0'
 echo 'lengths: all as expected'

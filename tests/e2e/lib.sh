@@ -158,9 +158,9 @@ flag_is() {
 gone() {
     ! grep -q '^State:[^Z]*$' "/proc/$APP_PID/status" 2>/dev/null
 }
-# wait_exit SECONDS: fails unless the program ends within that time.
+# wait_exit: fails unless the program ends.
 wait_exit() {
-    PATIENCE=$1 until_true "the end of process $APP_PID within $1 s" gone
+    until_true "the end of process $APP_PID" gone
 }
 
 # assert_terminal_is_back: checks that every terminal mode of the program is off, and that the shell works.

@@ -136,7 +136,7 @@ is_kept() {
 until_true "the line about the open session" is_kept
 left mine $AGAIN $NEW
 keys Q
-wait_exit 10
+wait_exit
 
 # ---- at a terminal it asks
 fill

@@ -98,7 +98,7 @@ wait_for 'idle 55'
 command_line 'train 1000000; eval; mark never'
 wait_for 'TRAIN'
 command_line 'quit'
-wait_exit 10
+wait_exit
 left=$("$PEWTER" sessions | sed -n 2p)
 "$PEWTER" replay "${left%% *}" --plain | grep -q "not run, because pewter ended: 'eval' and 1 more" || fail "the message lacks the waiting lines"
 
@@ -119,7 +119,7 @@ wait_for '^ waits for the re-run of the session; Ctrl-C ends it'
 keys C-c
 wait_for 'digest [0-9a-f]{32}'
 command_line 'quit'
-wait_exit 10
+wait_exit
 rm -r "$XDG_STATE_HOME/pewter/sessions/again.pewter"
 
 # ---- every error is one line, and no file is left behind

@@ -78,6 +78,6 @@ literal '>><>>>'
 wait_for 'alibi of 3'
 
 command_line 'quit'
-wait_exit 30
+wait_exit
 assert_terminal_is_back
 echo 'step: all as expected'

@@ -55,10 +55,10 @@ screen_colors | grep -q "$ESC" && fail "escape sequences on a dumb terminal"
 line "focus log"
 wait_for "no panes in plain mode"
 line "quit"
-wait_exit 30
+wait_exit
 wait_for "status=0"
 
 shell 100x30 TERM=no-such-terminal COLORTERM=
 pewter
 wait_for "no-such-terminal"
-wait_exit 30
+wait_exit

@@ -46,6 +46,6 @@ for size in 80x24 120x36 200x60; do
     wait_for "mean cosine of the turns, head 0: line the formula"
     keys C-c
     command_line "quit"
-    wait_exit 30
+    wait_exit
     assert_terminal_is_back
 done

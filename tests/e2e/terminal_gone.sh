@@ -4,7 +4,7 @@
 shell 80x24
 workbench
 t kill-server
-wait_exit 30
+wait_exit
 
 # The same for a program that ignores SIGHUP and isn't sent it: only the descriptor reports the end.
 shell 80x24 "PEWTER=$PEWTER"
@@ -12,7 +12,7 @@ line "setsid -w sh -c 'trap \"\" HUP; echo \$\$ >$WORK/pid; exec \"\$PEWTER\"' ;
 until_true "the workbench takes the screen" flag_is alternate_on 1
 APP_PID=$(cat "$WORK/pid")
 t kill-server
-wait_exit 30
+wait_exit
 
 # The same during training.
 shell 80x24
@@ -20,4 +20,4 @@ workbench
 command_line "train 100000"
 wait_for "TRAIN"
 t kill-server
-wait_exit 30
+wait_exit

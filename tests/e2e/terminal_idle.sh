@@ -44,5 +44,5 @@ screen_has "TRAIN" || fail "n didn't stay"
 keys q
 wait_for "^:quit .*Esc or n stays"
 keys y # as in other programs
-wait_exit 30
+wait_exit
 assert_terminal_is_back

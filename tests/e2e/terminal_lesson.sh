@@ -102,5 +102,5 @@ grep -q " idle " "$WORK/between.txt" || fail "it did not wait for the end of tra
 command_line "wait forever"
 wait_for "^! wait: allowed are key, done, or seconds"
 keys q
-wait_exit 30
+wait_exit
 assert_terminal_is_back

@@ -91,7 +91,7 @@ kill -INT "$APP_PID"
 wait_for "again offers to quit"
 
 command_line "quit"
-wait_exit 30
+wait_exit
 assert_terminal_is_back
 workbench
 keys :
@@ -101,7 +101,7 @@ keys Up Up
 wait_for "^:trian 5|^:focus|^:zoom"
 keys C-c
 keys q
-wait_exit 30
+wait_exit
 assert_terminal_is_back
 
 # Text is UTF-8 in every locale; characters that can't be drawn are kept.
@@ -112,6 +112,6 @@ literal "mark hé日"
 keys Enter
 wait_for "mark: h"
 keys q
-wait_exit 30
+wait_exit
 sessions=("$WORK"/home/.local/state/pewter/sessions/*)
 "$PEWTER" replay "${sessions[-1]}" --json | grep -q '"text":"hé日"' || fail "the text is not as it was typed"

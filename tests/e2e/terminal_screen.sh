@@ -42,6 +42,6 @@ wait_for "┏━ 3 Attention"
 keys z
 wait_gone "1 Curves"
 keys z q
-wait_exit 30
+wait_exit
 wait_for "status=0"
 assert_terminal_is_back

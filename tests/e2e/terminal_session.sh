@@ -26,7 +26,7 @@ for how in terminal TERM HUP; do
     else
         kill -s "$how" "$APP_PID"
     fi
-    wait_exit 10
+    wait_exit
     APP_PID=
     ended "$how"
 done

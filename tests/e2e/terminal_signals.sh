@@ -5,7 +5,7 @@ shell 80x24
 for signal in TERM:143 HUP:129; do
     workbench
     kill -${signal%:*} "$APP_PID"
-    wait_exit 30
+    wait_exit
     wait_for "ended by SIG${signal%:*}"
     wait_for "^status=${signal#*:}$"
     assert_terminal_is_back
@@ -15,7 +15,7 @@ done
 for signal in SEGV:139 ABRT:134 BUS:135 FPE:136 ILL:132 QUIT:131 USR1:138 ALRM:142 XCPU:152; do
     workbench
     kill -${signal%:*} "$APP_PID"
-    wait_exit 30
+    wait_exit
     wait_for "^status=${signal#*:}$"
     assert_terminal_is_back
 done
@@ -26,7 +26,7 @@ keys :
 literal "tra"
 wait_for "^:tra"
 kill -SEGV "$APP_PID"
-wait_exit 30
+wait_exit
 wait_for "^status=139$"
 assert_terminal_is_back
 
@@ -38,4 +38,4 @@ line "clear"
 line "fg"
 wait_for "1 Curves"
 keys q
-wait_exit 30
+wait_exit

@@ -37,7 +37,7 @@ wait_gone "^:train"
 keys Tab
 wait_for "┏━ 3 Attention"
 keys q
-wait_exit 30
+wait_exit
 wait_for "^$PROMPT"
 line 'echo status=$?'
 wait_for "^status=0$"

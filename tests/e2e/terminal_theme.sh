@@ -74,7 +74,7 @@ command_line "screenshot $WORK/no/such/d.svg"
 wait_for "^! .*no/such"
 [ ! -e "$WORK/d.svg" ] || fail "a file was written in spite of an error"
 keys q
-wait_exit 30
+wait_exit
 assert_terminal_is_back
 
 # COLORFGBG, if the terminal doesn't answer
@@ -82,7 +82,7 @@ shell 80x24 COLORTERM=truecolor "COLORFGBG=0;15"
 workbench
 until_true "light, by COLORFGBG" colors_have "38;2;111;111;111"
 keys q
-wait_exit 30
+wait_exit
 
 # no colours at all, and everything is still shown
 shell 80x24 COLORTERM=truecolor NO_COLOR=1
@@ -94,5 +94,5 @@ wait_for "┏━ 3 Attention"
 wait_for "p=[01]"
 colors_lack "$ESC\[[0-9;]*(3[0-7]|38|4[0-7]|48)[;m]" || fail "colours in spite of NO_COLOR"
 keys q
-wait_exit 30
+wait_exit
 assert_terminal_is_back

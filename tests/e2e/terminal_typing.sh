@@ -29,5 +29,5 @@ wait_for "^:prompt q"
 keys C-c
 wait_gone "^:prompt"
 keys F10
-wait_exit 30
+wait_exit
 assert_terminal_is_back

@@ -143,7 +143,7 @@ wait_gone '1 Curves.*3 Attention'
 keys + +
 wait_for '1 Curves'
 keys Q
-wait_exit 30
+wait_exit
 assert_terminal_is_back
 
 # The next session begins with the saved settings.
@@ -151,6 +151,6 @@ workbench
 command_line 'focus curves'
 until_true 'the border as it was kept' border_moved "$before"
 keys q
-wait_exit 30
+wait_exit
 assert_terminal_is_back
 echo 'view: all as expected'

@@ -140,5 +140,5 @@ for ((i = 0; i < ${#parts[@]}; i += 2)); do
 done
 echo "$pressed pieces of code"
 keys Q
-wait_exit 60
+wait_exit
 assert_terminal_is_back

@@ -98,7 +98,7 @@ trained_before() { # in the log, which ends with the newest lines
 until_true 'training, evaluation, words' trained_before
 
 command_line 'quit'
-wait_exit 30
+wait_exit
 wait_for '^status=0'
 assert_terminal_is_back
 echo 'workbench: all as expected'
