@@ -34,7 +34,7 @@ enum { SEGS = 60 };
 static size_t segments(uint64_t *s, struct pw_adamw_seg *segs, int n, size_t *n_tiles)
 {
     size_t at = 0, dense = 0;
-    bool gaps = ref_next(s) % 2;
+    bool gaps = n == 1 || ref_next(s) % 2;
     *n_tiles = 0;
     for (int i = 0; i < n; i++) {
         int size = n == 1   ? PICK(s, 34 * PW_TILE + 5, 4097)
