@@ -254,8 +254,9 @@ static bool launch(struct pw_model *m, const atomic_bool *yield)
 
 void pw_model_trains(struct pw_model *m, enum pw_trains trains)
 {
-    if ((int)trains == m->trains || m->under_way) /* a step that has begun ends as it began */
+    if ((int)trains == m->trains)
         return;
+    pw_model_abandon(m); /* gradients of a step that has yielded are those of another kind */
     if (m->step_plan.staged > 0)
         launch(m, NULL);
     m->trains = trains;

@@ -516,7 +516,8 @@ enum pw_code pw_step_begin(struct pw_model *m, const struct pw_batch *b, struct 
 /* Computes the gradient of the batch into m->g, its sum of squares and the losses into the plan's out.
  * Returns false if the step yielded. */
 bool pw_step_gradient(struct pw_model *m, const atomic_bool *yield);
-/* Sets the kind of the steps that follow; launches staged ones of another kind. */
+/* Sets the kind of the steps that follow; launches staged ones of another kind, and abandons one that has
+ * yielded. */
 void pw_model_trains(struct pw_model *m, enum pw_trains trains);
 /* Returns the mean of loss [n], and the accuracy of best [n]. */
 double pw_mean_loss(const float *loss, const int *best, const int *targets, int n, double *accuracy);

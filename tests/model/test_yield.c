@@ -255,10 +255,35 @@ static void test_swapped(void **state)
     toy_close(&toy);
 }
 
+/* After `optim trains=` a step that has yielded begins again: it changes what the option says. */
+static void test_trains(void **state)
+{
+    struct toy toy = toy_open(2);
+    struct pw_step_result result;
+    struct pw_err err = {0};
+    uint64_t digest[2][2];
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct pw_model *m = toy_model(&toy, models[0].options, models[0].pe, VOCAB, 1);
+        struct pw_batch *b = toy_batch(1, 23, 1, 12, VOCAB);
+        struct pw_optim all = toy_optim("warmup=0"), norms = toy_optim("warmup=0 trains=norms");
+        atomic_bool yield = true;
+        if (i == 0)
+            assert_int_equal(pw_model_step(m, &all, b, &yield, &result, &err), PW_EYIELD);
+        assert_int_equal(pw_model_step(m, &norms, b, NULL, &result, &err), PW_OK);
+        pw_model_digest(m, digest[i]);
+        pw_model_destroy(m);
+        toy_batch_free(b);
+    }
+    assert_memory_equal(digest[0], digest[1], sizeof *digest);
+    toy_close(&toy);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_going_on), cmocka_unit_test(test_abandoned),
-                                       cmocka_unit_test(test_swapped)};
+                                       cmocka_unit_test(test_swapped), cmocka_unit_test(test_trains)};
 
     cpu = pw_backend_cpu();
     return cmocka_run_group_tests(tests, NULL, NULL);
