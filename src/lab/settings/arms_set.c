@@ -201,8 +201,11 @@ static void note_choice(struct pw_lab *lab, const struct pw_replica *arm)
     const struct pw_pe *pe = arm->pe.pe;
     struct pw_pe_use_opts bare;
     struct pw_str text = {0}, name = {0};
-    if (pe->choice == NULL || pw_pe_parse(&bare, pe->name, &arm->cfg, NULL) != PW_OK ||
-        memcmp(&bare, &arm->pe, sizeof bare) != 0)
+    struct pw_err err;
+    enum pw_code code = pe->choice != NULL ? pw_pe_parse(&bare, pe->name, &arm->cfg, &err) : PW_EUSER;
+    if (code == PW_ENOMEM)
+        pw_lab_emit_error(lab, err.msg);
+    if (code != PW_OK || memcmp(&bare, &arm->pe, sizeof bare) != 0)
         return;
     pw_pe_print(&arm->pe, &text);
     pw_encoding_name(&name, text.s);
