@@ -203,6 +203,19 @@ void toy_batch_free(struct pw_batch *b)
     free(b);
 }
 
+struct pw_step_result toy_step(struct pw_model *m, const struct pw_optim *o, uint64_t seed, int n_seqs,
+                               int shortest, int longest, int vocab)
+{
+    struct pw_batch *b = toy_batch(seed, n_seqs, shortest, longest, vocab);
+    struct pw_step_result result;
+    struct pw_err err = {0};
+
+    if (pw_model_step(m, o, b, NULL, &result, &err) != PW_OK)
+        fail_msg("%s", err.msg);
+    toy_batch_free(b);
+    return result;
+}
+
 void toy_near(double found, double expected, double tolerance, const char *what, int i)
 {
     if (!(fabs(found - expected) <= tolerance))

@@ -38,6 +38,9 @@ double toy_gradient_off(const struct pw_model *m, const float *got, const float 
  * are scored. Free it with toy_batch_free. */
 struct pw_batch *toy_batch(uint64_t seed, int n_seqs, int shortest, int longest, int vocab);
 void toy_batch_free(struct pw_batch *b);
+/* Takes one step on such a batch. */
+struct pw_step_result toy_step(struct pw_model *m, const struct pw_optim *o, uint64_t seed, int n_seqs,
+                               int shortest, int longest, int vocab);
 
 /* Fails unless found is within tolerance of expected. what, i: an array and the index, for the message. */
 void toy_near(double found, double expected, double tolerance, const char *what, int i);

@@ -20,15 +20,9 @@ enum { V = 7, MOST = 1 << 14, ROWS = 128 };
 static void train(struct pw_model *m, const char *options, int n)
 {
     struct pw_optim o = toy_optim(options);
-    struct pw_step_result result;
-    struct pw_err err;
 
-    for (int i = 0; i < n; i++) {
-        struct pw_batch *b = toy_batch((uint64_t)i, 6, 4, 20, V);
-        if (pw_model_step(m, &o, b, NULL, &result, &err) != PW_OK)
-            fail_msg("%s", err.msg);
-        toy_batch_free(b);
-    }
+    for (int i = 0; i < n; i++)
+        toy_step(m, &o, (uint64_t)i, 6, 4, 20, V);
 }
 
 static struct pw_model *adapted(struct pw_model *m, int rank)

@@ -138,14 +138,9 @@ static void test_formulas(void **state)
 
 static void step(struct pw_model *m)
 {
-    struct pw_batch *b = toy_batch(9, 4, 5, 20, V);
     struct pw_optim o = toy_optim("warmup=0");
-    struct pw_step_result result;
-    struct pw_err err = {0};
 
-    if (pw_model_step(m, &o, b, NULL, &result, &err))
-        fail_msg("%s", err.msg);
-    toy_batch_free(b);
+    toy_step(m, &o, 9, 4, 5, 20, V);
 }
 
 /* Training steps, swapped encodings and new weights between two tokens. */

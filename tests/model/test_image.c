@@ -28,15 +28,9 @@ struct image {
 static void train(struct pw_model *m, int first, int n)
 {
     struct pw_optim o = toy_optim("lr=0.01 warmup=5 steps=40");
-    struct pw_step_result result;
-    struct pw_err err = {0};
 
-    for (int i = first; i < first + n; i++) {
-        struct pw_batch *b = toy_batch((uint64_t)i, 6, 2, 9, V);
-        if (pw_model_step(m, &o, b, NULL, &result, &err))
-            fail_msg("%s", err.msg);
-        toy_batch_free(b);
-    }
+    for (int i = first; i < first + n; i++)
+        toy_step(m, &o, (uint64_t)i, 6, 2, 9, V);
 }
 
 static struct image image_of(struct pw_model *m, uint64_t seed)

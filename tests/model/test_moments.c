@@ -36,13 +36,7 @@ static double step(struct pw_model *m, const char *trains, uint64_t seed)
     char text[80];
     snprintf(text, sizeof text, "lr=0.01 warmup=0 clip=0.01 %s", trains);
     struct pw_optim o = toy_optim(text);
-    struct pw_batch *b = toy_batch(seed, 5, 6, 20, V);
-    struct pw_step_result result;
-    struct pw_err err = {0};
-    if (pw_model_step(m, &o, b, NULL, &result, &err) != PW_OK)
-        fail_msg("%s", err.msg);
-    toy_batch_free(b);
-    return result.grad_norm;
+    return toy_step(m, &o, seed, 5, 6, 20, V).grad_norm;
 }
 
 /* Compares weights and moments. */

@@ -1,5 +1,5 @@
 /* test_packed.c - tests models that have each weight once, in packs: they have every bit of a model with the
- * same parameters in float, before and after their first step, and take the memory that they say. */
+ * same parameters in float, before and after their first step. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -168,12 +168,7 @@ static void train_part(struct pw_model *m, const char *trains)
     char text[80];
     snprintf(text, sizeof text, "lr=0.01 warmup=1 steps=9 %s", trains);
     struct pw_optim o = toy_optim(text);
-    struct pw_batch *b = toy_batch(1, 4, 2, T, V);
-    struct pw_step_result result;
-    struct pw_err err;
-    if (pw_model_step(m, &o, b, NULL, &result, &err) != PW_OK)
-        fail_msg("%s", err.msg);
-    toy_batch_free(b);
+    toy_step(m, &o, 1, 4, 2, T, V);
 }
 
 static void train(struct pw_model *m)
@@ -376,137 +371,12 @@ static void test_image(void **state)
     free_pair(&y);
 }
 
-/* Anonymous memory of this process, in bytes. 0: the system does not say, or a sanitizer keeps freed memory.
- */
-static size_t resident(void)
-{
-    size_t kib = 0;
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    char line[128];
-    FILE *f = fopen("/proc/self/smaps_rollup", "r");
-    while (f != NULL && fgets(line, sizeof line, f) != NULL)
-        if (sscanf(line, "Anonymous: %zu kB", &kib) == 1)
-            break;
-    if (f != NULL)
-        fclose(f);
-#endif
-    return kib * 1024;
-}
-
-static enum pw_code fill_rounded(void *arg, const struct pw_param *p, float *out, bool *filled,
-                                 struct pw_err *err)
-{
-    (void)err;
-    for (size_t i = 0; i < pw_param_count(p); i++)
-        out[i] = *(bool *)arg ? 0x1.24p-4f : 0x1.24681p-4f;
-    *filled = true;
-    return PW_OK;
-}
-
-/* Resident memory after each tensor that is read, less `before`. */
-struct watched {
-    bool narrow;
-    size_t before, most;
-};
-
-static enum pw_code fill_watched(void *arg, const struct pw_param *p, float *out, bool *filled,
-                                 struct pw_err *err)
-{
-    struct watched *w = arg;
-    enum pw_code code = fill_rounded(&w->narrow, p, out, filled, err);
-    size_t now = resident() - w->before;
-    w->most = now > w->most ? now : w->most;
-    return code;
-}
-
-/* Embedding and head are large; the head in float does not come on top of all weights. */
-static void test_peak(void **state)
-{
-    struct toy *t = *state;
-    struct pw_config cfg = toy_config("layers=16 width=256 heads=4 ffn=1024 tied=off context=32", 16000);
-    struct pw_pe_use_opts pe = toy_pe("rotary", &cfg);
-    struct watched w = {.narrow = true, .before = resident()};
-    struct pw_model *m;
-    struct pw_err err;
-    if (w.before == 0)
-        skip();
-    if (pw_model_create_from(&m, t->ops, t->be, &cfg, &pe, 1, fill_watched, &w, &err) != PW_OK)
-        fail_msg("%s", err.msg);
-    size_t need = pw_model_one_copy_need(t->ops, &cfg, &pe, 2), held = pw_model_one_copy_bytes(m);
-    if (w.most > need + (3 << 20) || need > held + held / 10) /* huge pages */
-        fail_msg("%zu bytes are held, %zu were said, %zu were taken", held, need, w.most);
-    pw_model_destroy(m);
-}
-
-/* A model of 13 million weights takes at most 1.2 times their bytes, and no more when a sequence is read. */
-static void test_memory(void **state)
-{
-    struct toy *t = *state;
-    struct pw_config cfg = toy_config("layers=4 width=512 heads=8 ffn=2048 tied=on context=32", 2000);
-    struct pw_pe_use_opts pe = toy_pe("rotary", &cfg);
-    if (resident() == 0)
-        skip();
-    for (int narrow = 0; narrow < 2; narrow++) {
-        bool is = narrow;
-        struct pw_model *m;
-        struct pw_err err;
-        float logits[2000];
-        size_t before = resident();
-        if (pw_model_create_from(&m, t->ops, t->be, &cfg, &pe, 1, fill_rounded, &is, &err) != PW_OK)
-            fail_msg("%s", err.msg);
-        size_t weights = pw_model_size(m) * (narrow ? 2 : 4), said = pw_model_one_copy_bytes(m);
-        size_t need = pw_model_one_copy_need(t->ops, &cfg, &pe, narrow ? 2 : 4);
-        struct pw_inspection in = {.logits = logits, .last_logits = true};
-        assert_int_equal(pw_model_inspect(m, tokens, T, &in, &err), PW_OK);
-        size_t most = weights + weights / 5 + (4 << 20); /* huge pages */
-        size_t taken = resident() - before;
-        if (taken > most || said > weights + weights / 50 || said > taken || need < said)
-            fail_msg("%zu bytes of weights: %zu are taken, %zu were said, %zu are needed", weights, taken,
-                     said, need);
-        uint64_t digest[2];
-        pw_model_digest(m, digest);
-        assert_true(resident() - before < most);
-        struct pw_model *copy;
-        assert_int_equal(pw_model_clone(&copy, m, t->ops, t->be, &err), PW_OK);
-        assert_true(resident() - before < most);
-        pw_model_destroy(m);
-        pw_model_destroy(copy);
-        assert_true(resident() - before < most - weights);
-    }
-}
-
-/* Steps that change vectors alone add one copy of the weights, in the form of the first. */
-static void test_part_memory(void **state)
-{
-    struct toy *t = *state;
-    struct pw_config cfg = toy_config("layers=4 width=512 heads=8 ffn=2048 tied=on context=32", V);
-    struct pw_pe_use_opts pe = toy_pe("rotary", &cfg);
-    if (resident() == 0)
-        skip();
-    for (int narrow = 0; narrow < 2; narrow++) {
-        bool is = narrow;
-        struct pw_model *m;
-        struct pw_err err;
-        size_t before = resident();
-        if (pw_model_create_from(&m, t->ops, t->be, &cfg, &pe, 1, fill_rounded, &is, &err) != PW_OK)
-            fail_msg("%s", err.msg);
-        train_part(m, "trains=norms");
-        size_t weights = pw_model_size(m) * (narrow ? 2 : 4), taken = resident() - before;
-        size_t said = pw_model_bytes(t->ops, &cfg, &pe, pw_model_kinds(m), narrow ? 2 : 4, 4, 2, T);
-        if (taken > said + weights / 5 + (4 << 20) || said > 2 * weights + weights / 5)
-            fail_msg("%zu bytes of weights: %zu are taken, %zu were said", weights, taken, said);
-        pw_model_destroy(m);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bits),          cmocka_unit_test(test_vectors_train),
         cmocka_unit_test(test_forms),         cmocka_unit_test(test_copies),
         cmocka_unit_test(test_other_backend), cmocka_unit_test(test_image),
-        cmocka_unit_test(test_memory),        cmocka_unit_test(test_peak),
-        cmocka_unit_test(test_part_memory),
     };
     return cmocka_run_group_tests(tests, toy_setup, toy_teardown);
 }

@@ -46,11 +46,7 @@ static void train_as(struct pw_model *m, enum pw_trains trains)
 {
     struct pw_optim o = toy_optim("lr=0.01 warmup=5 steps=40");
     o.trains = trains;
-    struct pw_batch *b = toy_batch(1, 6, 2, 9, V);
-    struct pw_step_result result;
-    struct pw_err err;
-    assert_int_equal(pw_model_step(m, &o, b, NULL, &result, &err), PW_OK);
-    toy_batch_free(b);
+    toy_step(m, &o, 1, 6, 2, 9, V);
 }
 
 static void train(struct pw_model *m)

@@ -9,25 +9,9 @@
 
 #include "base/text.h"
 #include "tasks/task.h"
+#include "tests/resident.h"
 
 enum { LETTERS = 16, TOKENS = 40000, DEEPEST = 8 };
-
-/* Anonymous memory of this process, in bytes. 0: the system does not say, or a sanitizer keeps freed memory.
- */
-static size_t resident(void)
-{
-    size_t kib = 0;
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    char line[128];
-    FILE *f = fopen("/proc/self/smaps_rollup", "r");
-    while (f != NULL && fgets(line, sizeof line, f) != NULL)
-        if (sscanf(line, "Anonymous: %zu kB", &kib) == 1)
-            break;
-    if (f != NULL)
-        fclose(f);
-#endif
-    return kib * 1024;
-}
 
 /* Writes piece `id`: the words over 16 letters, short ones first. The piece without its last letter is
  * id / 16 - 1. */
