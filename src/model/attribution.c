@@ -104,20 +104,28 @@ static void project_whole(const struct place *at, double *y, const struct branch
     pw_direct_add(at->w, y, b->bias, 1);
 }
 
+/* Passes x [C], a part of `whole` [C], through the norm with gains at this offset, frozen at the whole. */
+static void through_norm(const struct place *at, double *x, const double *whole, size_t gains)
+{
+    const struct pw_config *cfg = &at->w->m->cfg;
+    struct pw_frozen norm = {.gain = pw_alloc((size_t)cfg->width, sizeof *norm.gain)};
+
+    pw_freeze(at->w, &norm, cfg->norm, gains, whole, 1);
+    pw_frozen_apply(&norm, x, cfg->width);
+    free(norm.gain);
+}
+
 /* With post_norm, passes what is a part of the branch's output, x [C], through its norm, frozen at the whole
  * output. */
 static void through_post(const struct place *at, double *x, const struct branch *b)
 {
     const struct pw_config *cfg = &at->w->m->cfg;
-    size_t C = (size_t)cfg->width;
 
     if (!cfg->post_norm)
         return;
-    double *whole = pw_alloc(2 * C, sizeof *whole);
-    struct pw_frozen norm = {.gain = whole + C};
+    double *whole = pw_alloc((size_t)cfg->width, sizeof *whole);
     project_whole(at, whole, b);
-    pw_freeze(at->w, &norm, cfg->norm, b->post, whole, 1);
-    pw_frozen_apply(&norm, x, cfg->width);
+    through_norm(at, x, whole, b->post);
     free(whole);
 }
 
@@ -184,13 +192,11 @@ static void through_embed(const struct place *at, double *x)
 
     if (!cfg->embed_norm)
         return;
-    double *whole = pw_alloc(2 * C, sizeof *whole);
-    struct pw_frozen norm = {.gain = whole + C};
+    double *whole = pw_alloc(C, sizeof *whole);
     write_token(at, whole);
     for (size_t i = 0; at->added != NULL && i < C; i++)
         whole[i] += (double)at->added[i];
-    pw_freeze(at->w, &norm, cfg->norm, at->w->m->lay.embed_norm, whole, 1);
-    pw_frozen_apply(&norm, x, cfg->width);
+    through_norm(at, x, whole, at->w->m->lay.embed_norm);
     free(whole);
 }
 

@@ -346,30 +346,6 @@ int pw_param_dims(const struct pw_param *p, int64_t dims[4]);
 /* Returns order [n]: order[i] is the index of the i-th tensor by name. The caller frees it. */
 int *pw_param_order(const struct pw_param *p, int n);
 
-/* ---- moments.c */
-/* Is tensor i to have moments and a gradient? */
-typedef bool pw_wants(const void *arg, int i);
-/* Gives places among moments and gradients to these tensors, too (wants NULL: to all), and sets lay->trained.
- */
-void pw_places_set(struct pw_param_layout *lay, pw_wants *wants, const void *arg);
-/* Makes the model ready for steps that change these tensors (wants NULL: all): moments, zeroed, and a
- * gradient, where they are missing, and packs for the backward pass. Existing moments stay. The first step
- * does it, so that a model that is only looked at has its weights alone. On failure nothing has changed. */
-enum pw_code pw_model_reserve(struct pw_model *m, pw_wants *wants, const void *arg, struct pw_err *err);
-/* The same for the tensors that the next step changes (m->trains). */
-enum pw_code pw_model_reserve_step(struct pw_model *m, struct pw_err *err);
-/* Zeroes the moments of all tensors, or of the encoding's alone; may overwrite m->host. */
-void pw_moments_clear(struct pw_model *m, bool pe_only);
-/* Copies one of the moments, m->m or m->v, to or from the host, in the layout of the parameters: of tensors
- * without moments, get writes zeros and put reads nothing. */
-void pw_moments_get(struct pw_model *m, float *to, const float *moment);
-void pw_moments_put(struct pw_model *m, float *moment, const float *from);
-/* Returns where the gradient of the parameter at an offset is in a slot; NULL if the current steps do not
- * change it, or for PW_ABSENT. */
-float *pw_grad_at(const struct pw_model *m, const struct pw_slot *slot, size_t offset);
-/* Returns the place of the encoding's first parameter, which is there if m->m is. */
-size_t pw_pe_place(const struct pw_model *m);
-
 /* ---- ids.c */
 /* Sets *out to the batch with the position ids of the encoding, which m keeps until the next call. A batch
  * that has them already is copied. */

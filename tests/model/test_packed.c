@@ -374,9 +374,8 @@ static void test_image(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bits),          cmocka_unit_test(test_vectors_train),
-        cmocka_unit_test(test_forms),         cmocka_unit_test(test_copies),
-        cmocka_unit_test(test_other_backend), cmocka_unit_test(test_image),
+        cmocka_unit_test(test_bits),   cmocka_unit_test(test_vectors_train), cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_copies), cmocka_unit_test(test_other_backend), cmocka_unit_test(test_image),
     };
     return cmocka_run_group_tests(tests, toy_setup, toy_teardown);
 }

@@ -1,5 +1,5 @@
-/* test_packed_memory.c - tests that models with each weight once take the memory that they say: while they are
- * made, when a sequence is read, and in steps that change vectors alone. */
+/* test_packed_memory.c - tests that models with each weight once take the memory that they say: while they
+ * are made, when a sequence is read, and in steps that change vectors alone. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
