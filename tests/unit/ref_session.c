@@ -113,6 +113,20 @@ void session_wait(struct pw_store *s, uint64_t seq)
     assert_true(pw_store_has(s, seq));
 }
 
+static void wait_file(struct pw_store *s, const uint8_t sha[PW_SHA256])
+{
+    for (int i = 0; i < 60000 && !pw_store_has_file(s, sha); i++)
+        usleep(1000);
+    assert_true(pw_store_has_file(s, sha));
+}
+
+void session_store(struct pw_store *s, uint8_t sha[PW_SHA256], void *bytes, size_t n)
+{
+    pw_sha256_of(sha, bytes, n);
+    pw_store_file(s, sha, bytes, n);
+    wait_file(s, sha);
+}
+
 struct sum {
     uint64_t bits;
     int n;

@@ -26,6 +26,8 @@ uint64_t session_put(struct pw_store *s, uint64_t first, uint64_t last, uint64_t
 void session_put_one(struct pw_store *s, uint64_t seq, enum pw_event_kind kind);
 /* Waits until event seq is on disk. */
 void session_wait(struct pw_store *s, uint64_t seq);
+/* Stores n bytes, which it takes over, writes their SHA-256, and waits until the file is on disk. */
+void session_store(struct pw_store *s, uint8_t sha[PW_SHA256], void *bytes, size_t n);
 /* Records a new session of the events 1..n. */
 void session_record(const char *path, uint64_t n);
 

@@ -22,11 +22,7 @@ static void put_file(struct pw_store *s, size_t n, uint8_t sha[PW_SHA256])
     unsigned char *bytes = pw_alloc(n + 1, 1);
     for (size_t i = 0; i < n; i++)
         bytes[i] = (unsigned char)(i * 7 + i / 251);
-    pw_sha256_of(sha, bytes, n);
-    pw_store_file(s, sha, bytes, n);
-    for (int i = 0; i < 60000 && !pw_store_has_file(s, sha); i++)
-        usleep(1000);
-    assert_true(pw_store_has_file(s, sha));
+    session_store(s, sha, bytes, n);
 }
 
 /* Makes a session with two files, one of n bytes; returns the sum over its events. */

@@ -6,7 +6,6 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "base/sha256.h"
 #include "ref_codec.h"
 #include "sessions/schema.h"
 
@@ -16,10 +15,7 @@ static void put_checkpoint(struct pw_store *s, uint64_t seq, size_t n, uint8_t s
     uint64_t x = seq;
     for (size_t i = 0; i < n; i++)
         p[i] = (uint8_t)(codec_next(&x) >> 40);
-    pw_sha256_of(sha, p, n);
-    pw_store_file(s, sha, p, n);
-    while (!pw_store_has_file(s, sha))
-        usleep(200);
+    session_store(s, sha, p, n);
     struct pw_event *e = pw_event_new(PW_EV_CHECKPOINT);
     e->seq = seq;
     e->u.checkpoint.as_of = seq - 1;

@@ -13,19 +13,9 @@ static void *bytes_of(size_t n, uint64_t seed)
     return p;
 }
 
-static void wait_file(struct pw_store *s, const uint8_t sha[32])
-{
-    for (int i = 0; i < 60000 && !pw_store_has_file(s, sha); i++)
-        usleep(1000);
-    assert_true(pw_store_has_file(s, sha));
-}
-
 static void store_bytes(struct pw_store *s, uint8_t sha[32], size_t n, uint64_t seed)
 {
-    void *p = bytes_of(n, seed);
-    pw_sha256_of(sha, p, n);
-    pw_store_file(s, sha, p, n);
-    wait_file(s, sha);
+    session_store(s, sha, bytes_of(n, seed), n);
 }
 
 static void keeps_files_by_content(void **state)
