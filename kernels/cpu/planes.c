@@ -6,6 +6,7 @@
  *
  * Angles cost a cosine and a sine in double precision each, so rows with the same id share them. */
 #include "base/maths.h"
+#include "base/sin_pair.h"
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/ops.h"
 #include "kernels/cpu/simd.h"
@@ -31,8 +32,9 @@ static void turn_plane(struct made *m, double *frequency, size_t to, int id)
     for (int h = 0; h < m->H; h++)
         for (int j = 0; j < m->Np; j++, to++) {
             double angle = j < m->N ? place * frequency[h * m->N + j] : 0;
-            m->less[to] = j < m->N ? (float)(pw_cos(angle) - 1) : 0.0f;
-            m->sine[to] = j < m->N ? (float)pw_sin(angle) : 0.0f;
+            /* NaN if too large: learned frequencies have no limit */
+            m->less[to] = j < m->N ? (float)(pw_cos_inline(angle) - 1) : 0.0f;
+            m->sine[to] = j < m->N ? (float)pw_sin_inline(angle) : 0.0f;
             m->angle[to] = (float)angle;
         }
 }

@@ -36,12 +36,12 @@ PW_WITH_FMA double pw_pow(double x, double y)
 
 PW_WITH_FMA double pw_sin(double x)
 {
-    assert(!(fabs(x) >= 1e6));
+    assert(!(fabs(x) >= PW_MOST_ANGLE));
     return pw_sin_inline(x);
 }
 
 PW_WITH_FMA double pw_cos(double x)
 {
-    assert(!(fabs(x) >= 1e6));
+    assert(!(fabs(x) >= PW_MOST_ANGLE));
     return pw_cos_inline(x);
 }

@@ -6,11 +6,15 @@
 #ifndef PW_MATHS_H
 #define PW_MATHS_H
 
+/* Radians below which sines and cosines are computed. pw_sin_inline and pw_cos_inline (base/sin_pair.h)
+ * return NaN for larger angles. */
+#define PW_MOST_ANGLE 1e6
+
 double pw_exp(double x);
 double pw_log(double x); /* x > 0; log(0) = -inf, NaN for x < 0 */
 double pw_log2(double x);
-double pw_sin(double x);           /* |x| < 1e6 */
-double pw_cos(double x);           /* |x| < 1e6 */
+double pw_sin(double x);           /* |x| < PW_MOST_ANGLE */
+double pw_cos(double x);           /* |x| < PW_MOST_ANGLE */
 double pw_pow(double x, double y); /* x > 0 */
 
 #endif

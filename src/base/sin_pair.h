@@ -3,11 +3,12 @@
 #ifndef PW_SIN_PAIR_H
 #define PW_SIN_PAIR_H
 #include "base/log_pair.h"
+#include "base/maths.h"
 
-/* Write x = n pi/2 + r with |r| slightly above pi/4 at most; returns n mod 4. |x| < 1e6. This is Cody and
- * Waite's scheme with three parts of pi/2. The first two parts have 33 bits and n has 20, so the products are
- * exact. The rounding error of the second subtraction is kept, so sin and cos are accurate near their zeros
- * too. */
+/* Write x = n pi/2 + r with |r| slightly above pi/4 at most; returns n mod 4. |x| < PW_MOST_ANGLE. This is
+ * Cody and Waite's scheme with three parts of pi/2. The first two parts have 33 bits and n has 20, so the
+ * products are exact. The rounding error of the second subtraction is kept, so sin and cos are accurate near
+ * their zeros too. */
 PW_BOTH int pw_quarter_turns(double x, struct pw_double_double *r)
 {
     double n = floor(x * 0x1.45f306dc9c883p-1 + 0.5);
@@ -47,12 +48,12 @@ PW_BOTH double pw_cos_series(struct pw_double_double r)
     return w + (((1 - w) - 0.5 * z) + fma(z * z, q, -r.hi * r.lo));
 }
 
-/* sin(x + turn pi/2); NaN for |x| >= 1e6. */
+/* sin(x + turn pi/2); NaN for |x| >= PW_MOST_ANGLE. */
 PW_BOTH double pw_sin_turned(double x, int turn)
 {
     struct pw_double_double r;
 
-    if (!(fabs(x) < 1e6))
+    if (!(fabs(x) < PW_MOST_ANGLE))
         return NAN;
     int quarter = (pw_quarter_turns(x, &r) + turn) & 3;
     double y = quarter & 1 ? pw_cos_series(r) : pw_sin_series(r);

@@ -64,7 +64,8 @@ enum pw_code pw_pe_check(const struct pw_pe_use_opts *use, const struct pw_confi
                        (use->pe->uses & PW_PE_SLOPES) != 0 ? "a later key would gain by its distance"
                        : (use->pe->uses & PW_PE_WALK) != 0 ? "a query walks over earlier tokens"
                                                            : "it sums over earlier tokens");
-    return use->pe->check != NULL ? use->pe->check(use->o.bytes, cfg, err) : PW_OK;
+    enum pw_code code = use->pe->check != NULL ? use->pe->check(use->o.bytes, cfg, err) : PW_OK;
+    return code == PW_OK ? pw_pe_tune_check(use, cfg, err) : code;
 }
 
 bool pw_pe_gains(const struct pw_pe_use_opts *use)
@@ -324,8 +325,6 @@ enum pw_code pw_pe_parse(struct pw_pe_use_opts *use, const char *text, const str
         parsed.pe->resolve(parsed.o.bytes, cfg);
     if (code == PW_OK)
         code = pw_pe_check(&parsed, cfg, err);
-    if (code == PW_OK)
-        code = pw_pe_tune_check(&parsed, cfg, err);
     if (code == PW_OK)
         *use = parsed;
     return code;

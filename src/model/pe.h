@@ -274,7 +274,8 @@ struct pw_pe_param pw_pe_context_param(const struct pw_config *cfg, int n);
 struct pw_pe_param pw_pe_mix_param(const struct pw_config *cfg, int M);
 
 extern const struct pw_pe *const pw_pes[]; /* NULL-terminated */
-/* Checks an encoding's options against each other and against the model (check, needs_mask). */
+/* Checks an encoding's options against each other and against the model (check, needs_mask), and its tune
+ * settings. */
 enum pw_code pw_pe_check(const struct pw_pe_use_opts *use, const struct pw_config *cfg, struct pw_err *err);
 /* Finds an encoding by name or alias, case-insensitively; NULL if there is none. */
 const struct pw_pe *pw_pe_find(const char *name);
@@ -379,7 +380,7 @@ enum pw_code pw_pe_set_option(struct pw_pe_use_opts *use, char *word, struct pw_
  * *use is unchanged. */
 enum pw_code pw_pe_turn(struct pw_pe_use_opts *use, const char *text, const struct pw_config *cfg,
                         struct pw_err *err);
-/* Checks that the tune settings make sense for the encoding. */
+/* Checks that the tune settings make sense for the encoding: part of pw_pe_check. */
 enum pw_code pw_pe_tune_check(const struct pw_pe_use_opts *use, const struct pw_config *cfg,
                               struct pw_err *err);
 /* Returns the factor on the query at a position if logn is set. */

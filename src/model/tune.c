@@ -64,6 +64,13 @@ enum pw_code pw_pe_tune_check(const struct pw_pe_use_opts *use, const struct pw_
     if (t->stretch != 1 && learned)
         return pw_fail(err, PW_EUSER, "%s: stretch=%g: there are no values between its learned rows",
                        pe->name, (double)t->stretch);
+    double last = (double)t->offset + (double)t->stretch * (cfg->context - 1);
+    if (places && (pe->uses & PW_PE_DENSE) == 0 && pe->check_at == NULL && last >= PW_MOST_ANGLE)
+        return pw_fail(
+            err, PW_EUSER,
+            "%s: offset=%g stretch=%g: the last of %d positions would be %.7g; allowed are positions "
+            "below 1000000",
+            pe->name, (double)t->offset, (double)t->stretch, cfg->context, last);
     if (t->gain != 1 && !bias)
         return pw_fail(err, PW_EUSER, "%s: gain=%g: it has no fixed bias (alibi and grape have one)",
                        pe->name, (double)t->gain);
@@ -110,8 +117,6 @@ enum pw_code pw_pe_turn(struct pw_pe_use_opts *use, const char *text, const stru
         code = pw_pe_formula_settle(&turned, err);
     if (code == PW_OK)
         code = pw_pe_check(&turned, cfg, err);
-    if (code == PW_OK)
-        code = pw_pe_tune_check(&turned, cfg, err);
     if (code == PW_OK)
         *use = turned;
     return code;

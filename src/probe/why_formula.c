@@ -76,7 +76,7 @@ static void add_formula(struct pw_why_state *s, const struct pw_model *m, const 
     enum pw_code code = pw_pe_parse(&use, pw_str_text(&text), pw_model_config(m), &err);
     if (code == PW_OK) {
         use.tune = pw_model_pe(m)->tune;
-        code = pw_pe_tune_check(&use, pw_model_config(m), &err);
+        code = pw_pe_check(&use, pw_model_config(m), &err);
     }
     if (code == PW_OK) {
         struct pw_why_candidate *c = pw_why_add(s, PW_WHY_SWAP, cause);

@@ -101,7 +101,7 @@ static void add_encoding_of(struct pw_why_state *s, const struct pw_model *m,
                 a->head_width == b->head_width && a->context == b->context;
     pw_pe_print(theirs, &text);
     if (fits && !pw_why_same_encoding(theirs, pw_model_pe(m)) &&
-        pw_pe_parse(&use, pw_str_text(&text), a, &err) == PW_OK && pw_pe_tune_check(&use, a, &err) == PW_OK) {
+        pw_pe_parse(&use, pw_str_text(&text), a, &err) == PW_OK) {
         struct pw_why_candidate *c = pw_why_add(s, PW_WHY_SWAP, "encoding of another arm");
         char name[64], move[32] = "";
         snprintf(name, sizeof name, "encoding of arm %d", other->arm);

@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -337,6 +338,19 @@ static void test_encodings(void **state)
     assert_pe("pope gain=2", "", "pope: gain=2: it has no fixed bias (alibi and grape have one)");
     assert_pe("grape_m", "", "grape_turn base=10000 planes=0");
     assert_pe("grape_turn planes=2 stretch=0.5", "", "grape_turn base=10000 planes=2 stretch=0.5");
+    static const char *const turning[] = {"rotary", "pope", "grape_turn", "sinusoidal", "rspe"};
+    for (size_t i = 0; i < sizeof turning / sizeof *turning; i++) {
+        char text[64], why[160];
+        snprintf(text, sizeof text, "%s stretch=10000 offset=9999", turning[i]);
+        snprintf(why, sizeof why,
+                 "%s: offset=9999 stretch=10000: the last of 101 positions would be 1009999; allowed are "
+                 "positions "
+                 "below 1000000",
+                 turning[i]);
+        assert_pe(text, "context=101", why);
+    }
+    assert_pe("pope stretch=10000 offset=9999", "context=100", "pope base=10000 offset=9999 stretch=10000");
+    assert_pe("fire stretch=10000", "context=200", "fire hidden=32 threshold=12 stretch=10000");
     assert_pe("grape_turn offset=3", "causal=off", "grape_turn base=10000 planes=0 offset=3");
     assert_pe("grape_turn logn=4", "", "grape_turn: logn=4: not allowed with learned planes");
     assert_pe("grape_turn planes=9", "width=16 heads=2",

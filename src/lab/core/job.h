@@ -37,7 +37,8 @@ enum pw_change {
     PW_CHANGE_SEED = 1 << 6,    /* seed of the samples */
     PW_CHANGE_BACKEND = 1 << 7, /* all models move to another backend, with their bits */
     PW_CHANGE_CURRENT = 1 << 8, /* another arm is the current one */
-    PW_CHANGE_ANY = (1 << 9) - 1
+    PW_CHANGE_BITS = 1 << 9,    /* the models compute in another arithmetic: pw_lab_arithmetic */
+    PW_CHANGE_ANY = (1 << 10) - 1
 };
 
 /* A job. The kind fills it and passes it to pw_job_begin. */

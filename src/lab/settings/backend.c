@@ -34,7 +34,7 @@ static enum pw_code move(struct pw_lab *lab, const struct pw_backend_ops *ops, i
     char was[16], is[16], place[PW_LINE];
     pw_lab_arithmetic(was, lab->ops);
     pw_lab_arithmetic(is, ops);
-    bool stands = pw_lab_answer_stands(lab) && strcmp(was, is) == 0;
+    bool same = strcmp(was, is) == 0, stands = pw_lab_answer_stands(lab) && same;
     pw_lab_end_checks(lab);
     enum pw_code code = ops->open(&be, unit, err);
     if (code != PW_OK)
@@ -47,7 +47,7 @@ static enum pw_code move(struct pw_lab *lab, const struct pw_backend_ops *ops, i
         if (lab->replicas[i].model != NULL)
             code = pw_model_clone(&moved[i], lab->replicas[i].model, ops, be, err);
     if (code == PW_OK)
-        pw_lab_changes(lab, &(struct pw_notice){.what = PW_CHANGE_BACKEND});
+        pw_lab_changes(lab, &(struct pw_notice){.what = PW_CHANGE_BACKEND | (same ? 0u : PW_CHANGE_BITS)});
     for (int i = 0; i < PW_MAX_PLACES; i++) {
         struct pw_model **old = code == PW_OK ? &lab->replicas[i].model : &moved[i];
         pw_model_destroy(*old);

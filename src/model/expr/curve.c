@@ -43,7 +43,7 @@ static double rotation(struct curve_pass *p, int query, int key)
             value_at(p, PW_STAGE_ANGLE, query, k, false, 0) - value_at(p, PW_STAGE_ANGLE, key, k, true, 0);
         double gain =
             value_at(p, PW_STAGE_GAIN, query, k, false, 1) * value_at(p, PW_STAGE_GAIN, key, k, true, 1);
-        sum += fabs(turn) < 1e6 ? gain * pw_cos(turn) : NAN;
+        sum += fabs(turn) < PW_MOST_ANGLE ? gain * pw_cos(turn) : NAN;
     }
     return pairs > 0 ? sum / pairs : NAN;
 }

@@ -6,9 +6,9 @@
 #include "kernels/expr_maths.h"
 #include "model/expr/expr_int.h"
 
-#define HUGE_BOUND    1e300  /* larger bounds count as none */
-#define LARGEST_ANGLE 0.99e6 /* base/sin_pair.h has NaN from 1e6 on */
-#define ROUNDING      1e-9   /* relative; covers the rounding of what the bounds are computed with */
+#define HUGE_BOUND    1e300 /* larger bounds count as none */
+#define LARGEST_ANGLE (0.99 * PW_MOST_ANGLE)
+#define ROUNDING      1e-9 /* relative; covers the rounding of what the bounds are computed with */
 
 static const struct pw_bounds none = {NAN, NAN};
 
