@@ -172,26 +172,36 @@ static enum pw_code witness(struct pw_foreign *f, struct pw_err *err)
 {
     char line[160], *then;
     size_t size;
-    struct pw_source_files *s = &f->source;
-    *s = (struct pw_source_files){.path = f->path, .pe = true};
-    s->files = pw_alloc(PW_SOURCE_FILES, sizeof *s->files);
-    enum pw_code code = pw_weights_sha(f->map.weights, f->info.sha, &f->info.bytes, s->files, &s->n, err);
-    if (code != PW_OK)
-        return code;
-    if (f->config_file.bytes > 0)
-        s->files[s->n++] = f->config_file;
-    f->info.source = s;
     snprintf(line, sizeof line, "pewter: weights of %zu bytes, sha256 %s\n", f->info.bytes, f->info.sha);
     if (!pw_file_copies()) {
         pw_file_note(f->path, line, strlen(line));
         return PW_OK;
     }
-    code = pw_file_read_as(f->path, f->path, sizeof line, &then, &size, err);
+    enum pw_code code = pw_file_read_as(f->path, f->path, sizeof line, &then, &size, err);
     if (code == PW_OK && strcmp(then, line) != 0)
         code = pw_fail(err, PW_EUSER, "%.240s: has changed since the session read it: its SHA-256 differs",
                        f->path);
     free(then);
     return code;
+}
+
+enum pw_code pw_foreign_digest(struct pw_foreign *f, struct pw_err *err)
+{
+    struct pw_digest d;
+    struct pw_source_files *s = &f->source;
+    if (f->hashing == NULL)
+        return PW_OK;
+    enum pw_code code = pw_hashing_end(f->hashing, &d, err);
+    if (code != PW_OK)
+        return code;
+    pw_hashing_close(f->hashing);
+    f->hashing = NULL;
+    pw_text_copy(f->info.sha, sizeof f->info.sha, d.sha);
+    *s = (struct pw_source_files){.path = f->path, .files = d.files, .n = d.n, .pe = true};
+    if (f->config_file.bytes > 0)
+        s->files[s->n++] = f->config_file;
+    f->info.source = s;
+    return witness(f, err);
 }
 
 enum pw_code pw_foreign_open(struct pw_foreign **out, const char *path, bool digest, struct pw_err *err)
@@ -209,6 +219,8 @@ enum pw_code pw_foreign_open(struct pw_foreign **out, const char *path, bool dig
                                         : "there is no such file or folder");
     if (code == PW_OK)
         code = pw_weights_open(&f->map.weights, path, err);
+    if (code == PW_OK)
+        f->info.bytes = pw_weights_bytes(f->map.weights);
     f->gguf = code == PW_OK && pw_weights_gguf(f->map.weights) != NULL;
     if (f->gguf) {
         pw_str_add(&name, "%s", path);
@@ -223,7 +235,7 @@ enum pw_code pw_foreign_open(struct pw_foreign **out, const char *path, bool dig
     if (code == PW_OK)
         code = check_tensors(f, err);
     if (code == PW_OK && digest)
-        code = witness(f, err);
+        f->hashing = pw_hashing_begin(f->map.weights);
     if (code == PW_OK)
         f->origin = pw_origin_begin(f->map.weights, f->config);
     pw_str_fini(&name);
@@ -261,6 +273,7 @@ void pw_foreign_close(struct pw_foreign *f)
 {
     if (f == NULL)
         return;
+    pw_hashing_close(f->hashing);
     pw_weights_close(f->map.weights);
     free(f->source.files);
     cJSON_Delete(f->origin);
@@ -309,6 +322,10 @@ enum pw_code pw_foreign_model(struct pw_model **out, struct pw_foreign *f, const
 {
     struct filling x = {.f = f, .cfg = cfg, .own_pe = own_pe};
     enum pw_code code = pw_model_create_from(out, ops, be, cfg, pe, seed, fill, &x, err);
+    if (code == PW_OK && (code = pw_foreign_digest(f, err)) != PW_OK) {
+        pw_model_destroy(*out);
+        *out = NULL;
+    }
     if (code == PW_OK) {
         pw_model_set_source(*out, f->info.source);
         char *origin = pw_origin_text(f->origin, &f->map, cfg->head_width);

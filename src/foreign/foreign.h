@@ -20,8 +20,8 @@ struct pw_foreign_info {
      * matrices in one form of 16 bits, else 4. */
     int weight_bytes;
     size_t bytes; /* of all files with weights */
-    char sha[65]; /* pw_weights_sha */
-    /* All files, config.json included; NULL without digest. */
+    char sha[65]; /* pw_weights_sha; "": not computed */
+    /* All files, config.json included; NULL: without sha. */
     const struct pw_source_files *source;
 };
 
@@ -37,10 +37,13 @@ void pw_foreign_beside(const char *path, const char *name, struct pw_str *out);
 /* Opens PATH: a folder with config.json and weights, a .safetensors file with config.json beside it, or a
  * .gguf file. It reads the configuration, and checks names and shapes of all tensors, but no weights.
  *
- * digest: also compute info's bytes, sha and source, which reads all files, and note them as a file that was
- * read (pw_file_note). A re-run of a session compares them, and fails if the file is missing or has changed.
+ * digest: also begin to compute info's sha and source, which reads all files, in a thread of its own.
  */
 enum pw_code pw_foreign_open(struct pw_foreign **out, const char *path, bool digest, struct pw_err *err);
+/* Waits for the digest, and notes it as a file that was read (pw_file_note). A re-run of a session compares
+ * it, and fails if the file is missing or has changed. A no-op after the first success, and without a digest.
+ */
+enum pw_code pw_foreign_digest(struct pw_foreign *f, struct pw_err *err);
 /* Makes one without tensors for pw_foreign_write, from what a model keeps of its file (pw_model_origin; NULL
  * fails), when the file at `path` is gone. */
 enum pw_code pw_foreign_recall(struct pw_foreign **out, const char *path, const char *origin,
@@ -56,7 +59,7 @@ void pw_foreign_pe(const struct pw_foreign *f, int context, struct pw_str *out);
  * them, one tensor after the other, so that besides the model only the largest tensor takes memory. Tensors
  * of pe that the file does not have, those of another encoding, are drawn from seed; and without own_pe all
  * of pe's. The model keeps what the file says about positions as its origin, and if the file was opened with
- * a digest its source (pw_model_source). */
+ * a digest its source (pw_model_source): pw_foreign_digest has then been called. */
 enum pw_code pw_foreign_model(struct pw_model **out, struct pw_foreign *f, const struct pw_backend_ops *ops,
                               struct pw_backend *be, const struct pw_config *cfg,
                               const struct pw_pe_use_opts *pe, bool own_pe, uint64_t seed,

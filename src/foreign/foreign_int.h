@@ -2,6 +2,7 @@
 #ifndef PW_FOREIGN_INT_H
 #define PW_FOREIGN_INT_H
 #include "foreign/foreign.h"
+#include "foreign/hashing.h"
 #include "foreign/map.h"
 
 struct pw_foreign {
@@ -13,6 +14,7 @@ struct pw_foreign {
     bool gguf;
     cJSON *config;                     /* its config.json, or what a GGUF file says in that form */
     cJSON *origin;                     /* pw_origin_begin */
+    struct pw_hashing *hashing;        /* the digest that is being computed; NULL: none */
     struct pw_source_files source;     /* files: without a digest none */
     struct pw_source_file config_file; /* config.json; bytes 0: there is none */
 };

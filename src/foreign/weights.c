@@ -334,16 +334,21 @@ enum pw_code pw_weights_row(struct pw_weights *w, const struct pw_weights_tensor
     return code;
 }
 
-enum pw_code pw_weights_sha(const struct pw_weights *w, char digits[65], size_t *bytes,
-                            struct pw_source_file *files, int *n, struct pw_err *err)
+size_t pw_weights_bytes(const struct pw_weights *w)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < w->n_shards; i++)
+        bytes += w->shards[i].size;
+    return bytes;
+}
+
+enum pw_code pw_weights_sha(const struct pw_weights *w, char digits[65], struct pw_source_file *files, int *n,
+                            struct pw_err *err)
 {
     struct pw_sha256 all;
     uint8_t sha[32];
     enum pw_code code = PW_OK;
-    *bytes = 0;
-    for (int i = 0; i < w->n_shards; i++)
-        *bytes += w->shards[i].size;
-    pw_progress_begin("reading the model's files", *bytes);
+    pw_progress_begin("reading the model's files", pw_weights_bytes(w));
     pw_sha256_begin(&all);
     for (int i = 0; i < w->n_shards && code == PW_OK; i++) {
         code = pw_file_sha(w->shards[i].fd, w->shards[i].path, w->shards[i].size, sha, err);

@@ -44,11 +44,13 @@ const struct pw_gguf *pw_weights_gguf(const struct pw_weights *w);
  * shorter. */
 enum pw_code pw_weights_row(struct pw_weights *w, const struct pw_weights_tensor *t, int64_t row, float *out,
                             struct pw_err *err);
-/* Computes a digest of all files: SHA-256 of the file, or of the digests of shards by name. *bytes receives
- * the number of bytes in the files. It reads all of them, and reports its progress (base/progress.h). It
- * writes each file to files [PW_WEIGHTS_SHARDS], and sets *n to their number; a single file that was opened
- * by its own path has the name "". */
-enum pw_code pw_weights_sha(const struct pw_weights *w, char digits[65], size_t *bytes,
-                            struct pw_source_file *files, int *n, struct pw_err *err);
+/* Returns the number of bytes in all files. */
+size_t pw_weights_bytes(const struct pw_weights *w);
+/* Computes a digest of all files: SHA-256 of the file, or of the digests of shards by name. It reads all of
+ * them, and reports its progress (base/progress.h). It writes each file to files [PW_WEIGHTS_SHARDS], and
+ * sets *n to their number; a single file that was opened by its own path has the name "". Another thread may
+ * use the set meanwhile. */
+enum pw_code pw_weights_sha(const struct pw_weights *w, char digits[65], struct pw_source_file *files, int *n,
+                            struct pw_err *err);
 
 #endif

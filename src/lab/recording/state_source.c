@@ -89,11 +89,14 @@ static enum pw_code open_at(struct pw_foreign **out, const struct pw_source_file
     if (code != PW_OK)
         return code;
     code = pw_foreign_open(out, s->path, true, &why);
-    if (code == PW_ENOMEM || code == PW_ECANCEL)
-        return pw_fail(err, code, "%s", why.msg);
-    if (code != PW_OK)
-        return fail_file(s, 0, why.msg, err);
-    code = check_content(s, pw_foreign_info(*out)->source, err);
+    if (code == PW_OK)
+        code = pw_foreign_digest(*out, &why);
+    if (code == PW_OK)
+        code = check_content(s, pw_foreign_info(*out)->source, err);
+    else if (code == PW_ENOMEM || code == PW_ECANCEL)
+        pw_fail(err, code, "%s", why.msg);
+    else
+        code = fail_file(s, 0, why.msg, err);
     if (code != PW_OK) {
         pw_foreign_close(*out);
         *out = NULL;

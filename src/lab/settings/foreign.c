@@ -98,9 +98,8 @@ static void note_size(struct pw_lab *lab, const struct pw_foreign_info *info, co
     count_text(parameters, (double)info->parameters);
     count_text(weights, (double)info->parameters * bytes);
     count_text(files, (double)info->bytes);
-    pw_lab_note(lab, "%s: %s, %s parameters, %sB of weights%s; files of %sB, sha256 %.16s", path,
-                info->family, parameters, weights, bytes == 2 ? " (16 bits, as in the file)" : "", files,
-                info->sha);
+    pw_lab_note(lab, "%s: %s, %s parameters, %sB of weights%s; files of %sB", path, info->family, parameters,
+                weights, bytes == 2 ? " (16 bits, as in the file)" : "", files);
 }
 
 /* Puts the model in its place. old: the task that ids has replaced, or NULL. */
@@ -144,6 +143,7 @@ static enum pw_code import(struct pw_lab *lab, struct pw_replica *arm, struct pw
     if (code == PW_OK)
         code = pw_lab_build_foreign(lab, &fresh, &settings, f, true, err);
     if (code == PW_OK) {
+        pw_lab_note(lab, "%s: sha256 %.16s", path, info->sha);
         put(lab, other.n > 0 ? &old : NULL, &fresh);
     } else if (other.n > 0) {
         lab->tasks = old;
