@@ -1,7 +1,8 @@
 """llama.cpp beside pewter, for models.py: the same GGUF file in both, in F32 and in bf16."""
 import os
-import statistics
 import time
+
+import measured
 
 FORMS = ("F32", "BF16")
 
@@ -57,7 +58,8 @@ def measure(args, path, prompt, count, length):
         model.reset()
         model.eval(many)
     forward = (time.monotonic() - begin) / args.samples
-    return opening, decoding, forward, model.detokenize(out, special=True).decode(errors="replace")
+    text = model.detokenize(out, special=True).decode(errors="replace")
+    return {"opening, s": opening, "decoding, tokens a second": decoding, "a pass, s": forward, "text": text}
 
 
 def compare(args, folder, pewter, prompt, count, length):
@@ -70,10 +72,6 @@ def compare(args, folder, pewter, prompt, count, length):
             ours.append(pewter(args, path, folder))
             theirs.append(measure(args, path, prompt, count, length))
         os.remove(path)
-        if any(o[4] != t[3] for o, t in zip(ours, theirs)):
-            print(f"DIFFERENT text: {ours[0][4]!r} and {theirs[0][3]!r}")
-        print(f"SmolLM2-135M, GGUF in {form}, {args.threads} threads, medians".ljust(60) + "      pewter     llama.cpp  ratio")
-        for name, mine, other, less in (("opening, s", 0, 0, True), ("decoding, tokens a second", 2, 1, False),
-                                        (f"a pass of {length} tokens, s", 3, 2, True)):
-            o, t = statistics.median(row[mine] for row in ours), statistics.median(row[other] for row in theirs)
-            print(f"{name:60}{o:12.2f}{t:14.2f}{t / o if less else o / t:7.2f}")
+        title = f"SmolLM2-135M, GGUF in {form}, {args.threads} threads, medians of {args.rounds} rounds"
+        names = ["opening, s", "decoding, tokens a second", "a pass, s"]
+        measured.print_table(title, "llama.cpp", ours, theirs, names)

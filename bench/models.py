@@ -5,9 +5,10 @@
 
 The model is SmolLM2-135M (`./dev models`), written once as a folder of F32 safetensors that both programs open. PyTorch
 and transformers come from a virtual environment: python3 -m venv build/torch, then its pip installs torch, transformers,
-gguf and accelerate. Turns alternate, so that a noisy machine is noisy for both. Opening leaves out the import of
-transformers, which maps the weights and reads none yet; pewter reads and hashes all of them. From the start of the
-process to the first token counts everything in both. A ratio above 1 means that pewter is faster.
+gguf and accelerate. Turns alternate, so that a noisy machine is noisy for both. "start to opened" and "start to first
+token" count everything from the start of the process in both. "opening" leaves out the start of Python and the import of
+transformers, which maps the weights and reads none yet; pewter reads and hashes all of them. A ratio above 1 means that
+pewter is faster. A pass reads 512 tokens.
 
 Then it prints the memory of pewter with the model in F32, BF16 and F16, opened and in training (--memory: nothing else).
 
@@ -16,26 +17,29 @@ compared with llama.cpp."""
 import argparse
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
 import llama
+import measured
 import resident
 
 PROMPT = "The capital of France is"
 TOKENS = 48  # that pewter decodes behind a prompt
 LENGTH = 512
 FIRST_TOKEN = """
-import sys, torch
+import sys, time, torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 torch.set_num_threads(int(sys.argv[2]))
 model = AutoModelForCausalLM.from_pretrained(sys.argv[1], dtype=torch.float32).eval()
-ids = AutoTokenizer.from_pretrained(sys.argv[1])(sys.argv[3], return_tensors="pt").input_ids
+tokenizer = AutoTokenizer.from_pretrained(sys.argv[1])
+print(time.time())
+ids = tokenizer(sys.argv[3], return_tensors="pt").input_ids
 with torch.no_grad():
     model(ids).logits[0, -1].argmax().item()
+print(time.time())
 """
 
 
@@ -94,7 +98,8 @@ def pewter(args, path, folder):
     command, result = of_kind(rows, "command")[-1], of_kind(rows, "eval")[-1]
     forward = (result["time"] - command["time"]) / args.samples
     text = "".join(row["token"] for row in token).replace("·", " ").replace("↵", "\n")
-    return opening, first, decoding, forward, text, peak
+    return {"start to opened, s": opening, "opening, s": opening, "start to first token, s": first,
+            "decoding, tokens a second": decoding, "a pass, s": forward, "text": text, "peak": peak}
 
 
 def transformers(args, folder):
@@ -102,10 +107,10 @@ def transformers(args, folder):
     import torch
 
     torch.set_num_threads(args.threads)
-    begin = time.monotonic()
+    begin = time.time()
     run = [sys.executable, "-c", FIRST_TOKEN, folder, str(args.threads), PROMPT]
-    subprocess.run(run, check=True, capture_output=True)
-    first = time.monotonic() - begin
+    done = subprocess.run(run, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    opened, first = (float(line) - begin for line in done.stdout.split())
     begin = time.monotonic()
     model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
     tokenizer = AutoTokenizer.from_pretrained(folder)
@@ -123,7 +128,9 @@ def transformers(args, folder):
         for _ in range(args.samples):
             model(many)
         forward = (time.monotonic() - begin) / args.samples
-    return opening, first, decoding, forward, tokenizer.decode(out[0][ids.shape[1]:])
+    text = tokenizer.decode(out[0][ids.shape[1]:])
+    return {"start to opened, s": opened, "opening, s": opening, "start to first token, s": first,
+            "decoding, tokens a second": decoding, "a pass, s": forward, "text": text}
 
 
 def main():
@@ -155,20 +162,10 @@ def main():
 
 
 def report(args, ours, theirs):
-    if any(o[4] != t[4] for o, t in zip(ours, theirs)):
-        print(f"DIFFERENT text: {ours[0][4]!r} and {theirs[0][4]!r}")
-    print(f"SmolLM2-135M, F32, {args.threads} threads, medians of {args.rounds} rounds    pewter  transformers  ratio")
-    for i, (name, faster_is_less) in enumerate(
-        [
-            ("opening, s", True),
-            ("start to first token, s", True),
-            ("decoding, tokens a second", False),
-            (f"a pass of {LENGTH} tokens, s", True),
-        ]
-    ):
-        o, t = (statistics.median(row[i] for row in rows) for rows in (ours, theirs))
-        print(f"{name:60}{o:12.2f}{t:14.2f}{t / o if faster_is_less else o / t:7.2f}")
-    print(f"{'memory of pewter at its peak, GiB':60}{max(row[5] for row in ours):12.2f}")
+    title = f"SmolLM2-135M, F32, {args.threads} threads, medians of {args.rounds} rounds"
+    names = [name for name in theirs[0] if name != "text"]
+    measured.print_table(title, "transformers", ours, theirs, names)
+    print(f"{'memory of pewter at its peak, GiB':60}{max(row['peak'] for row in ours):12.2f}")
 
 
 if __name__ == "__main__":
