@@ -105,6 +105,10 @@ static void test_errors(void **state)
     } cases[] = {
         {"bias = lgo(d)", "column 8: nothing has the name 'lgo'; did you mean 'log'?"},
         {"bias = -slope(h) * d", "column 9: nothing has the name 'slope'; did you mean 'slopes()[h]'?"},
+        {"bias = -learn(0.3) * d",
+         "column 9: 'learn' is a statement: write 'a = learn(...);' before, and 'a' here"},
+        {"bias = d * option",
+         "column 12: 'option' is a statement: write 'a = option(...);' before, and 'a' here"},
         {"bias = lo", "column 8: nothing has the name 'lo'; did you mean 'log'?"},
         {"bias = negative(d)", "column 8: nothing has the name 'negative'"},
         {"scan = sticks", "column 8: scan is 'stick' or 'context(64)'"},

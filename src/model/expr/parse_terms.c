@@ -98,6 +98,9 @@ static int unknown(struct pw_parser *p, const char *text, int length, int at)
         all[n++] = pw_parse_token_word(k);
     all[n] = NULL;
     snprintf(word, sizeof word, "%.*s", length < 39 ? length : 39, text);
+    if (strcmp(word, "learn") == 0 || strcmp(word, "option") == 0)
+        return pw_parse_fail(p, at, "'%s' is a statement: write 'a = %s(...);' before, and 'a' here", word,
+                             word);
     const char *near = NULL;
     for (int k = 0; near == NULL && length > 1 && k < n; k++) /* half-typed */
         if (strncmp(all[k], word, strlen(word)) == 0)

@@ -9,6 +9,7 @@
 #include "../../unit/ref_codec.h"
 #include "base/alloc.h"
 #include "command/commands/commands.h"
+#include "lines_models.h"
 #include "model/pe.h"
 #include "probe/probe.h"
 
@@ -143,7 +144,12 @@ static void add_pattern(struct pw_str *s, uint64_t *rng)
     case 1:
     case 2: add_training(s, rng); break;
     case 3:
-    case 4: pw_str_add(s, "prompt sort"), add_digits(s, rng, below(rng, 2) == 0 ? 7 : 26); break;
+    case 4:
+        if (below(rng, 4) == 0)
+            lines_of_text(s, rng);
+        else
+            pw_str_add(s, "prompt sort"), add_digits(s, rng, below(rng, 2) == 0 ? 7 : 26);
+        break;
     case 5:
     case 6: add_job(s, rng); break;
     case 7:
@@ -230,16 +236,20 @@ static void add_from_table(struct pw_str *s, uint64_t *rng)
 void lines_random(struct pw_str *out, uint64_t *rng)
 {
     pw_str_clear(out);
-    if (below(rng, 4) == 0)
-        add_from_table(out, rng);
-    else
-        add_pattern(out, rng);
+    switch (below(rng, 8)) {
+    case 0:
+    case 1: add_from_table(out, rng); break;
+    case 2: lines_of_models(out, rng); break;
+    default: add_pattern(out, rng); break;
+    }
 }
 
 void lines_first(struct pw_str *out, uint64_t *rng)
 {
     int large = below(rng, 3); /* answers and steps that are still in progress at the kill */
     pw_str_clear(out);
+    if (lines_first_of_models(out, rng))
+        return;
     pw_str_add(out, "task sort lengths=2..%d test=%d..%d; ", 4 + large * 4, 5 + large * 4, 6 + large * 4);
     pw_str_add(out, "model tiny width=%d heads=2 layers=%d context=%d; optim batch=%d; ", 16 << large,
                1 + below(rng, 2) + large / 2, 40 + 30 * large, 4 << below(rng, 3));

@@ -5,8 +5,9 @@
 
 #include "base/text.h"
 
-/* Sets *out to one line without its end. Many lines fail when they run, and that is recorded, too. None names
- * a file, another session or a backend. None takes a small model more than a fraction of a second. rng:
+/* Sets *out to one line without its end. Many lines fail when they run, and that is recorded, too. The
+ * files that some name are in the folder in which the program runs (lines_models.h). None names another
+ * session. None takes a small model more than a fraction of a second. rng:
  * generator state, advanced. */
 void lines_random(struct pw_str *out, uint64_t *rng);
 

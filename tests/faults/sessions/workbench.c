@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "harness.h"
+#include "lines_models.h"
 #include "plan.h"
 
 #define LIMIT_S 300 /* limit of a verification, which re-runs all lives */
@@ -167,6 +168,8 @@ static bool run_plan(struct harness *h, const struct plan *p, const char *name, 
     char home[200], session[500];
     snprintf(home, sizeof home, "%s/%s", h->dir, name);
     mkdir(home, 0700);
+    if (!lines_files(home))
+        perror(home);
     why[0] = '\0';
     bool well = live(h, p, home, session, sizeof session, f, why, room);
     if (well && session[0] != '\0')
