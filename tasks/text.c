@@ -359,6 +359,8 @@ static void write_item(const void *o, const struct pw_item *item, struct pw_str 
 
 /* ---- typed prompts */
 
+static const char newline[] = "↵", tab[] = "⇥"; /* their labels */
+
 /* Cuts a text, in which the labels of a newline and a tabulator stand for them: a line of commands can't
  * hold these. */
 static int cut_prompt(const void *o, const char *text, int *tokens, int max, struct pw_err *err)
@@ -366,7 +368,6 @@ static int cut_prompt(const void *o, const char *text, int *tokens, int max, str
     struct pw_vocab pieces = vocab_of(opts_of(o));
     struct pw_str plain = {0};
     for (const char *s = text; *s != '\0';) {
-        static const char newline[] = "↵", tab[] = "⇥";
         bool line = strncmp(s, newline, strlen(newline)) == 0;
         bool mark = line || strncmp(s, tab, strlen(tab)) == 0;
         pw_str_put(&plain, line ? "\n" : mark ? "\t" : s, 1);
@@ -379,7 +380,13 @@ static int cut_prompt(const void *o, const char *text, int *tokens, int max, str
     return n > 0 ? n : -1;
 }
 
-/* The beginning of a held-out line. */
+/* Can a line of commands hold this character? */
+static bool is_typed(uint32_t cp)
+{
+    return cp >= 0x20 && cp != 0x7f && cp != 0xfffd;
+}
+
+/* The beginning of a held-out line that has one; without any the label of a newline. */
 static void suggest(const void *o, struct pw_str *out)
 {
     const struct text_opts *opt = opts_of(o);
@@ -392,14 +399,18 @@ static void suggest(const void *o, struct pw_str *out)
     size_t bytes = text.len;
     if (line != NULL && (size_t)(line - s) + EXAMPLE < bytes)
         at = (size_t)(line - s) + 1;
-    while (at < bytes && out->len < EXAMPLE) {
+    size_t before = out->len;
+    while (at < bytes && out->len < before + EXAMPLE) {
         uint32_t cp;
         size_t k = pw_utf8_next(s + at, bytes - at, &cp);
-        if (cp < 0x20 || cp == 0x7f || cp == 0xfffd)
+        if (is_typed(cp) && (cp != ' ' || out->len > before))
+            pw_str_put(out, s + at, k);
+        else if (out->len > before)
             break;
-        pw_str_put(out, s + at, k);
         at += k;
     }
+    if (out->len == before)
+        pw_str_add(out, "%s", newline);
     pw_str_fini(&text);
 }
 

@@ -368,6 +368,29 @@ static void any_text_is_a_prompt(void **state)
     pw_taskset_fini(&set);
 }
 
+/* The suggested prompt of a text with blank lines, and of one that has nothing else. */
+static void a_prompt_is_suggested_for_any_text(void **state)
+{
+    static const struct {
+        const char *line, *suggests;
+    } texts[] = {{"  one line.\n\n", "one line."}, {"\n", "↵"}, {"\t\n", "↵"}, {" \r\n", "↵"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct pw_taskset set;
+        struct pw_str s = {0}, own = {0};
+        char options[160];
+        for (int k = 0; k < 300; k++)
+            pw_str_add(&s, "%s", texts[i].line);
+        snprintf(options, sizeof options, "path=%s lengths=2", put("blank.txt", s.s, s.len));
+        open_set(&set, options);
+        pw_taskset_example(&set, 0, &own);
+        assert_string_equal(own.s, texts[i].suggests);
+        pw_str_fini(&own);
+        pw_str_fini(&s);
+        pw_taskset_fini(&set);
+    }
+}
+
 static void lengths_of_an_evaluation_are_four_per_octave(void **state)
 {
     struct pw_taskset set;
@@ -448,6 +471,7 @@ int main(void)
         cmocka_unit_test(a_very_large_text_is_mapped),
         cmocka_unit_test(a_change_of_the_file_changes_no_sample),
         cmocka_unit_test(labels_are_short_and_different),
+        cmocka_unit_test(a_prompt_is_suggested_for_any_text),
         cmocka_unit_test(any_text_is_a_prompt),
         cmocka_unit_test(lengths_of_an_evaluation_are_four_per_octave),
         cmocka_unit_test(bad_input_is_named),

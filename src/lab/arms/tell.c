@@ -31,9 +31,10 @@ static void view_prompt(const struct pw_taskset *set, int i, char *line, size_t 
 {
     struct pw_str text = {0};
     pw_taskset_example(set, i, &text);
-    bool quoted = strpbrk(text.s, ";#") != NULL;
-    if (strpbrk(text.s, "\"\n") == NULL && text.len + 3 <= size)
-        snprintf(line, size, quoted ? "\"%s\"" : "%s", text.s);
+    const char *s = pw_str_text(&text);
+    bool quoted = strpbrk(s, ";#") != NULL;
+    if (strpbrk(s, "\"\n") == NULL && text.len + 3 <= size)
+        snprintf(line, size, quoted ? "\"%s\"" : "%s", s);
     pw_str_fini(&text);
 }
 
