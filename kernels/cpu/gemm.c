@@ -4,7 +4,10 @@
  * Speed comes from many independent chains. TILE rows of 32 (or 16) columns stay in registers; a row of b is
  * loaded once for all of them, and elements of a are broadcast. A tile of 14 x 32 fills the 32 registers of
  * AVX-512, 6 x 16 the 16 of AVX2. Rows are spread evenly over tiles, because a small tile has too few chains
- * to hide the latency of fma. So 20 rows become 10 + 10, not 14 + 6. */
+ * to hide the latency of fma. So 20 rows become 10 + 10, not 14 + 6.
+ *
+ * A long panel is multiplied in parts of DEPTH values of k, which stay in the first-level cache while all
+ * rows pass by. The sums wait in c, as float32, so the chains go on with the same bits. */
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/simd.h"
 
@@ -15,6 +18,8 @@ enum { TILE = 6, WIDE = 0 };
 #else
 enum { TILE = 4, WIDE = 0 };
 #endif
+
+enum { DEPTH = 256 };
 
 /* M rows of one register; M is a constant after inlining. */
 V_INLINE void tile1(int M, int n, int K, const float *a, size_t ras, size_t cas, const float *b, size_t bs,
@@ -122,6 +127,14 @@ int PW_OP(tile_rows)(int m)
 void PW_OP(panel)(int m, int n, int K, const float *a, size_t ras, size_t cas, const float *b, size_t bs,
                   float *c, size_t ldc, bool add)
 {
+    if (K > DEPTH && m > TILE && bs == PW_PANEL) {
+        int parts = (K + DEPTH - 1) / DEPTH, most = (K + parts - 1) / parts;
+        for (int left = K; left > 0; left -= most, a += (size_t)most * cas, b += (size_t)most * bs) {
+            PW_OP(panel)(m, n, left < most ? left : most, a, ras, cas, b, bs, c, ldc, add);
+            add = true;
+        }
+        return;
+    }
     if (!WIDE && n > 16 && m > 1) { /* one row reads the panel once, in the order of memory */
         PW_OP(panel)(m, 16, K, a, ras, cas, b, bs, c, ldc, add);
         PW_OP(panel)(m, n - 16, K, a, ras, cas, b + 16, bs, c + 16, ldc, add);
