@@ -73,6 +73,11 @@ static const struct scene scenes[] = {
      SMALL "race none,alibi seeds=2; probe dispersion samples=1 every=4 arm=2; probe dispersion samples=2 "
            "every=6; train 14",
      25, "train 5; wait; arm drop 2; train 3; wait; probe"},
+    {"untrained twins whose positions are of classes of tokens",
+     SMALL "race none,none; arm 2; pe expr 'position = sample(i, min(2 * prompt, context), context); "
+           "angle = position(i) / 10 ** (2 * p / D)'; train 6",
+     5, "probe distance samples=2"},
+    {"first words of prompts", SMALL "construct theorem1 T=12; train 3", 1, "probe theorem1; probe variance"},
     {"another replica",
      SMALL "race none,t5 seeds=3; train 6; wait; prompt sort 3 1 4; inspect replica=2; back; train 10", 31,
      "back; patch heads from=\"sort 3 1 2\"; arm 2" LOOK "; inspect replica=+1; table"},

@@ -33,6 +33,8 @@ void pw_lab_emit_all(struct pw_lab *lab, bool restarted);
 struct pw_checkpoint_info pw_lab_describe(const struct pw_lab *lab, const struct pw_replica *arm, char *task);
 
 /* ---- build.c */
+/* Set what the task says about tokens: their number and classes, and the first words of prompts. */
+void pw_lab_fit_words(const struct pw_lab *lab, struct pw_config *cfg);
 /* Build a fresh model with these settings. */
 enum pw_code pw_lab_build_replica(struct pw_lab *lab, struct pw_replica *fresh,
                                   const struct pw_replica *settings, struct pw_err *err);

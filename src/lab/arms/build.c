@@ -37,6 +37,16 @@ enum pw_code pw_lab_check_bos(const struct pw_lab *lab, const struct pw_config *
     return PW_OK;
 }
 
+void pw_lab_fit_words(const struct pw_lab *lab, struct pw_config *cfg)
+{
+    cfg->vocab = lab->tasks.vocab.n;
+    cfg->classes = pw_lab_classes(lab);
+    _Static_assert(PW_MAX_BOS >= PW_MAX_TASKS, "every task has its <bos>");
+    cfg->n_bos = lab->tasks.n;
+    for (int t = 0; t < lab->tasks.n; t++)
+        cfg->bos[t] = pw_lab_first_word(lab, t);
+}
+
 /* Settles and checks the settings of a fresh replica, without its model. */
 static enum pw_code prepare(struct pw_lab *lab, struct pw_replica *fresh, const struct pw_replica *settings,
                             enum pw_altered altered, struct pw_err *err)
@@ -51,13 +61,8 @@ static enum pw_code prepare(struct pw_lab *lab, struct pw_replica *fresh, const 
     fresh->parent = 0;
     fresh->training = fresh->due = fresh->checking = false;
     fresh->row_s = 0.0;
-    fresh->cfg.vocab = lab->tasks.vocab.n;
-    fresh->cfg.classes = pw_lab_classes(lab);
-    _Static_assert(PW_MAX_BOS >= PW_MAX_TASKS, "every task has its <bos>");
-    fresh->cfg.n_bos = lab->tasks.n;
-    for (int t = 0; t < lab->tasks.n; t++)
-        fresh->cfg.bos[t] = pw_lab_first_word(lab, t);
     fresh->model = NULL;
+    pw_lab_fit_words(lab, &fresh->cfg);
     enum pw_code code = pw_config_check(&fresh->cfg, err);
     if (code == PW_OK)
         code = pw_lab_check_context(&lab->tasks, &fresh->cfg, false, err);

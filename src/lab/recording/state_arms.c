@@ -181,6 +181,7 @@ static enum pw_code build(struct pw_lab *next, struct pw_replica *a, const struc
     code = pw_checkpoint_load(c, fresh.model, err);
     if (code == PW_OK)
         code = pw_lab_check_heads(&fresh, what, err);
+    a->cfg = fresh.cfg; /* with what the task says about tokens */
     a->weight_bytes = fresh.weight_bytes;
     if (code == PW_OK)
         a->model = fresh.model;

@@ -73,7 +73,7 @@ enum pw_code pw_lab_set_task(struct pw_lab *lab, const char *text, struct pw_err
     enum pw_code code = pw_taskset_init(&set, text, err);
     if (code != PW_OK)
         return code;
-    bool same = pw_vocab_same(&set.vocab, &old.vocab);
+    const unsigned char *classes = pw_lab_classes(lab); /* equal ones are one copy */
     struct pw_replica fresh[PW_MAX_PLACES], settings[PW_MAX_PLACES];
     int n = pw_lab_collect(lab, 0, settings);
     for (int i = 0; i < n && code == PW_OK; i++)
@@ -81,6 +81,7 @@ enum pw_code pw_lab_set_task(struct pw_lab *lab, const char *text, struct pw_err
     if (code == PW_OK)
         pw_lab_end_checks(lab);
     lab->tasks = set;
+    bool same = pw_vocab_same(&set.vocab, &old.vocab) && pw_lab_classes(lab) == classes;
     for (int i = 0; i < n && code == PW_OK && !same; i++)
         code = pw_lab_check_bos(lab, &settings[i].cfg, err);
     if (code == PW_OK && !same)
@@ -92,6 +93,9 @@ enum pw_code pw_lab_set_task(struct pw_lab *lab, const char *text, struct pw_err
         pw_taskset_fini(&set);
         return code;
     }
+    for (int i = 0; i < PW_MAX_PLACES && same; i++)
+        if (lab->replicas[i].model != NULL)
+            pw_lab_fit_words(lab, &lab->replicas[i].cfg);
     if (same && !same_tasks(&old, &set))
         for (int id = 1; id <= PW_MAX_ARMS; id++)
             pw_lab_alter(lab, id, PW_ALTERED_TASK);
