@@ -319,17 +319,25 @@ static struct pw_store *new_store(const struct pw_store_config *cfg)
     return s;
 }
 
+static void free_files(struct pw_new_file *f)
+{
+    while (f != NULL) {
+        struct pw_new_file *next = f->next;
+        if (f->fd >= 0)
+            close(f->fd);
+        free(f->bytes);
+        free(f);
+        f = next;
+    }
+}
+
 static void free_store(struct pw_store *s)
 {
     pw_store_disconnect(s);
     if (s->lock_fd >= 0)
         close(s->lock_fd);
-    while (s->files != NULL) {
-        struct pw_new_file *f = s->files;
-        s->files = f->next;
-        free(f->bytes);
-        free(f);
-    }
+    free_files(s->files);
+    free_files(s->copies);
     pw_row_batch_fini(&s->queue);
     pw_row_batch_fini(&s->writing);
     pw_run_fini(&s->run);
@@ -390,7 +398,7 @@ static enum pw_code look_for_lost(const struct pw_store *s, struct pw_err *err)
 {
     char name[PW_LINE], when[32] = "";
     struct tm tm;
-    if (s->writing.n == 0 && s->files == NULL)
+    if (s->writing.n == 0 && s->files == NULL && s->copies == NULL)
         return PW_OK;
     pw_session_name(name, sizeof name, s->folder);
     if (s->writing.n == 0)

@@ -110,10 +110,14 @@ static enum pw_code reconnect(struct pw_store *s, struct pw_err *err)
     return PW_OK;
 }
 
-/* *full: the disk has no space. */
+/* *full: the disk has no space, perhaps. */
 static enum pw_code try_once(struct pw_store *s, bool *full, struct pw_err *err)
 {
     enum pw_code code = s->db == NULL ? reconnect(s, err) : still_linked(s, err);
+    if (code == PW_OK && pw_store_copies(s, err) != PW_OK) { /* the rows refer to them */
+        *full = true;
+        return PW_EIO;
+    }
     if (code == PW_OK)
         code = pw_store_write(s, err);
     if (code == PW_OK && s->log_pages >= PW_LOG_PAGES)

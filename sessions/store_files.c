@@ -29,7 +29,9 @@ static bool is_stored(const struct pw_store *s, const uint8_t sha[PW_SHA256])
     return false;
 }
 
-void pw_store_file(struct pw_store *s, const uint8_t sha[PW_SHA256], void *bytes, size_t n)
+/* Append a file to a list, unless it is there or on disk. */
+static void add_file(struct pw_store *s, struct pw_new_file **list, const uint8_t sha[PW_SHA256], void *bytes,
+                     size_t n)
 {
     struct pw_new_file *f = pw_alloc(1, sizeof *f);
     memcpy(f->sha, sha, PW_SHA256);
@@ -37,7 +39,7 @@ void pw_store_file(struct pw_store *s, const uint8_t sha[PW_SHA256], void *bytes
     f->n = n;
     f->fd = -1;
     pthread_mutex_lock(&s->lock);
-    struct pw_new_file **end = &s->files;
+    struct pw_new_file **end = list;
     while (*end != NULL && memcmp((*end)->sha, sha, PW_SHA256) != 0)
         end = &(*end)->next;
     bool have = *end != NULL || is_stored(s, sha);
@@ -49,6 +51,16 @@ void pw_store_file(struct pw_store *s, const uint8_t sha[PW_SHA256], void *bytes
         free(f);
     }
     pthread_cond_signal(&s->work);
+}
+
+void pw_store_file(struct pw_store *s, const uint8_t sha[PW_SHA256], void *bytes, size_t n)
+{
+    add_file(s, &s->files, sha, bytes, n);
+}
+
+void pw_store_copy(struct pw_store *s, const uint8_t sha[PW_SHA256], void *bytes, size_t n)
+{
+    add_file(s, &s->copies, sha, bytes, n);
 }
 
 bool pw_store_has_file(struct pw_store *s, const uint8_t sha[PW_SHA256])
@@ -77,14 +89,15 @@ static void names(const struct pw_store *s, const struct pw_new_file *f, char tm
     pw_store_path(s, path, name);
 }
 
-/* Create the temporary file. Fails if the disk has no space for all of it, so that a part does not fill the
- * disk. */
-static enum pw_code begin_file(struct pw_store *s, struct pw_new_file *f, const char *tmp, struct pw_err *err)
+/* Create the temporary file. Fails if the disk has no space for all of it and the reserve, so that a part
+ * does not fill the disk. */
+static enum pw_code begin_file(struct pw_store *s, struct pw_new_file *f, const char *tmp, uint64_t reserve,
+                               struct pw_err *err)
 {
     struct statvfs fs;
-    if (statvfs(s->folder, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize < f->n + RESERVE)
+    if (statvfs(s->folder, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize < f->n + reserve)
         return pw_fail(err, PW_EIO, "no space for a file of %.1f MB next to the %.1f MB reserved for events",
-                       (double)f->n / 1e6, (double)RESERVE / 1e6);
+                       (double)f->n / 1e6, (double)reserve / 1e6);
     f->done = 0;
     f->fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     return f->fd >= 0 ? PW_OK : pw_fail(err, PW_EIO, "a file can't be written: %s", strerror(errno));
@@ -122,9 +135,11 @@ static enum pw_code finish(struct pw_store *s, struct pw_new_file *f, const char
     return failed == 0 ? PW_OK : pw_fail(err, PW_EIO, "a file can't be written: %s", strerror(failed));
 }
 
-/* The file's row is written with the next commit, which is before that of any later event. */
-static void is_there(struct pw_store *s, struct pw_new_file *f)
+/* The first file of the list is there. Its row is written with the next commit, which is before that of any
+ * later event. */
+static void is_there(struct pw_store *s, struct pw_new_file **list)
 {
+    struct pw_new_file *f = *list;
     s->file_rows = pw_grow(s->file_rows, (size_t)s->n_file_rows + 1, sizeof *s->file_rows);
     struct pw_file_row *row = &s->file_rows[s->n_file_rows++];
     row->bytes = (int64_t)f->n;
@@ -132,7 +147,7 @@ static void is_there(struct pw_store *s, struct pw_new_file *f)
     pthread_mutex_lock(&s->lock);
     s->stored = pw_grow(s->stored, (size_t)s->n_stored + 1, sizeof *s->stored);
     memcpy(s->stored[s->n_stored++], f->sha, PW_SHA256);
-    s->files = f->next;
+    *list = f->next;
     if (s->files == NULL)
         s->file_why[0] = '\0';
     pthread_mutex_unlock(&s->lock);
@@ -141,18 +156,18 @@ static void is_there(struct pw_store *s, struct pw_new_file *f)
     s->chores_at = 0.0; /* the session may exceed its budget now */
 }
 
-static struct pw_new_file *first(struct pw_store *s)
+static struct pw_new_file *first(struct pw_store *s, struct pw_new_file *const *list)
 {
     pthread_mutex_lock(&s->lock);
-    struct pw_new_file *f = s->files;
+    struct pw_new_file *f = *list;
     pthread_mutex_unlock(&s->lock);
     return f;
 }
 
-void pw_store_files_again(struct pw_store *s)
+static void begin_again(struct pw_store *s, struct pw_new_file *const *list)
 {
     char tmp[PW_PATH], path[PW_PATH];
-    struct pw_new_file *f = first(s);
+    struct pw_new_file *f = first(s, list);
     if (f == NULL)
         return;
     if (f->fd >= 0)
@@ -163,16 +178,22 @@ void pw_store_files_again(struct pw_store *s)
     unlink(tmp);
 }
 
-enum pw_code pw_store_files_go_on(struct pw_store *s, struct pw_err *err)
+void pw_store_files_again(struct pw_store *s)
+{
+    begin_again(s, &s->files);
+}
+
+/* Write a slice of the first file of a list. */
+static enum pw_code go_on(struct pw_store *s, struct pw_new_file **list, struct pw_err *err)
 {
     char tmp[PW_PATH], path[PW_PATH];
     enum pw_code code = PW_OK;
-    struct pw_new_file *f = first(s);
+    struct pw_new_file *f = first(s, list);
     if (f == NULL)
         return PW_OK;
     names(s, f, tmp, path);
     if (f->fd < 0)
-        code = begin_file(s, f, tmp, err);
+        code = begin_file(s, f, tmp, list == &s->files ? RESERVE : 0, err);
     if (code == PW_OK && f->done < f->n)
         code = write_slice(f, err);
     if (code == PW_OK && f->done < f->n)
@@ -180,9 +201,22 @@ enum pw_code pw_store_files_go_on(struct pw_store *s, struct pw_err *err)
     if (code == PW_OK)
         code = finish(s, f, tmp, path, err);
     if (code == PW_OK)
-        is_there(s, f);
+        is_there(s, list);
     else
-        pw_store_files_again(s);
+        begin_again(s, list);
+    return code;
+}
+
+enum pw_code pw_store_files_go_on(struct pw_store *s, struct pw_err *err)
+{
+    return go_on(s, &s->files, err);
+}
+
+enum pw_code pw_store_copies(struct pw_store *s, struct pw_err *err)
+{
+    enum pw_code code = PW_OK;
+    while (code == PW_OK && first(s, &s->copies) != NULL)
+        code = go_on(s, &s->copies, err);
     return code;
 }
 

@@ -92,6 +92,7 @@ struct pw_store {
     bool paused, stopped;                                      /* stopped: permanently */
     char why[PW_LINE], file_why[PW_LINE], budget_why[PW_LINE]; /* "": no problem */
     struct pw_new_file *files;    /* waiting to be written; the first may be partly written */
+    struct pw_new_file *copies;   /* the same, which the next commit writes first */
     uint8_t (*stored)[PW_SHA256]; /* [n_stored] complete files that this process has written */
     int n_stored;
     /* [n_keeps] files that the budget must not remove; the first keeps_on_record are marked in the
@@ -186,6 +187,7 @@ void pw_session_remove_unpacked(const char *path);
 enum pw_code pw_store_files_go_on(struct pw_store *s,
                                   struct pw_err *err); /* writes a slice of the first waiting file */
 void pw_store_files_again(struct pw_store *s);         /* restarts the file that was begun */
+enum pw_code pw_store_copies(struct pw_store *s, struct pw_err *err); /* writes all waiting copies */
 /* Remove files that a crash left; *bytes is their size. */
 enum pw_code pw_store_files_clear(struct pw_store *s, int64_t *bytes, struct pw_err *err);
 

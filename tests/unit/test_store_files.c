@@ -94,6 +94,37 @@ static void files_let_commits_pass(void **state)
     pw_store_close(s, "quit");
 }
 
+/* An event is on disk only after the copy that it refers to, also while a long file is written. */
+static void copies_come_before_their_events(void **state)
+{
+    char path[4096];
+    struct pw_store *s = session_open(session_path(state, path), true);
+    uint8_t sha[32];
+    void *large = bytes_of(64 << 20, 1);
+    pw_sha256_of(sha, large, 64 << 20);
+    pw_store_file(s, sha, large, 64 << 20);
+    for (uint64_t seq = 1; seq <= 20; seq++) {
+        void *p = bytes_of(300, 100 + seq);
+        pw_sha256_of(sha, p, 300);
+        pw_store_copy(s, sha, p, 300);
+        session_put_one(s, seq, PW_EV_COMMAND);
+        pw_store_hurry(s);
+        while (!pw_store_has(s, seq))
+            usleep(200);
+        assert_true(pw_store_has_file(s, sha));
+    }
+    pw_store_close(s, "quit");
+    struct pw_record *r = session_read(path);
+    struct pw_err err;
+    uint64_t intact;
+    size_t n;
+    void *back;
+    assert_int_equal(pw_record_file(r, sha, &back, &n, &err), PW_OK);
+    free(back);
+    assert_int_equal(pw_record_check(r, &intact, &err), PW_OK);
+    pw_record_close(r);
+}
+
 static void clears_what_a_crash_left(void **state)
 {
     char path[4096], name[4300], outside[4300];
@@ -180,10 +211,8 @@ static void moves_while_it_records(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(keeps_files_by_content),
-        TEST(files_let_commits_pass),
-        TEST(clears_what_a_crash_left),
-        TEST(moves_while_it_records),
+        TEST(keeps_files_by_content),   TEST(files_let_commits_pass), TEST(copies_come_before_their_events),
+        TEST(clears_what_a_crash_left), TEST(moves_while_it_records),
     };
     return cmocka_run_group_tests_name("store_files", tests, NULL, NULL);
 }

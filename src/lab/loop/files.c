@@ -22,7 +22,7 @@ static void emit_file(void *arg, const char *path, const char *data, size_t size
     struct pw_err err;
     if (copy != NULL) {
         memcpy(copy, data, size);
-        pw_store_file(lab->session.store, e->u.file.sha, copy, size);
+        pw_store_copy(lab->session.store, e->u.file.sha, copy, size);
     }
     pw_lab_emit(lab, e);
     if (copy == NULL && lab->session.store != NULL) {

@@ -142,7 +142,7 @@ static void copy_file(const struct copy *c, const uint8_t sha[PW_SHA256])
     void *bytes;
     size_t n;
     if (pw_record_file(c->from, sha, &bytes, &n, &err) == PW_OK)
-        pw_store_file(c->to, sha, bytes, n);
+        pw_store_copy(c->to, sha, bytes, n);
     /* otherwise the storage budget removed the file, and the copy has none either */
 }
 
