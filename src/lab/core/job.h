@@ -32,12 +32,13 @@ enum pw_change {
     PW_CHANGE_SHAPE = 1 << 2,  /* an arm's models have another shape */
     PW_CHANGE_HEADS = 1 << 3,  /* heads are ablated or restored */
     PW_CHANGE_TUNED = 1 << 4,  /* the encoding has other options or parameters, in the same models */
-    PW_CHANGE_WEIGHTS = PW_CHANGE_HEADS | PW_CHANGE_TUNED, /* the models stay, but their results change */
+    PW_CHANGE_BITS = 1 << 9,   /* the models compute in another arithmetic: pw_lab_arithmetic */
+    /* the models stay, but their results change */
+    PW_CHANGE_RESULTS = PW_CHANGE_HEADS | PW_CHANGE_TUNED | PW_CHANGE_BITS,
     PW_CHANGE_TASK = 1 << 5,
     PW_CHANGE_SEED = 1 << 6,    /* seed of the samples */
     PW_CHANGE_BACKEND = 1 << 7, /* all models move to another backend, with their bits */
     PW_CHANGE_CURRENT = 1 << 8, /* another arm is the current one */
-    PW_CHANGE_BITS = 1 << 9,    /* the models compute in another arithmetic: pw_lab_arithmetic */
     PW_CHANGE_ANY = (1 << 10) - 1
 };
 

@@ -244,15 +244,14 @@ enum pw_code pw_lab_dump(struct pw_lab *lab, const char *path, const struct pw_a
         return code;
     }
     fill_columns(d);
-    pw_job_begin(
-        lab, PW_JOB_ACTIVATIONS,
-        &(struct pw_job){.name = "activations",
-                         .cancelled = "export activations; no file was written",
-                         .reads = PW_CHANGE_MODELS | PW_CHANGE_WEIGHTS | PW_CHANGE_TASK | PW_CHANGE_BITS,
-                         .state = d,
-                         .free_state = free_dump,
-                         .progress = progress,
-                         .slice = run_slice});
+    pw_job_begin(lab, PW_JOB_ACTIVATIONS,
+                 &(struct pw_job){.name = "activations",
+                                  .cancelled = "export activations; no file was written",
+                                  .reads = PW_CHANGE_MODELS | PW_CHANGE_RESULTS | PW_CHANGE_TASK,
+                                  .state = d,
+                                  .free_state = free_dump,
+                                  .progress = progress,
+                                  .slice = run_slice});
     return PW_OK;
 }
 

@@ -50,16 +50,16 @@ static void run_slice(struct pw_lab *lab);
 
 static void begin_job(struct pw_lab *lab, struct pw_eval_plan *p)
 {
-    pw_job_begin(lab, PW_JOB_EVAL,
-                 &(struct pw_job){.name = "eval",
-                                  .cancelled = "eval",
-                                  .reads = PW_CHANGE_ARMS | PW_CHANGE_MODELS | PW_CHANGE_WEIGHTS |
-                                           PW_CHANGE_TASK | PW_CHANGE_BITS,
-                                  .live = p->live,
-                                  .state = p,
-                                  .free_state = free_plan,
-                                  .progress = progress,
-                                  .slice = run_slice});
+    pw_job_begin(
+        lab, PW_JOB_EVAL,
+        &(struct pw_job){.name = "eval",
+                         .cancelled = "eval",
+                         .reads = PW_CHANGE_ARMS | PW_CHANGE_MODELS | PW_CHANGE_RESULTS | PW_CHANGE_TASK,
+                         .live = p->live,
+                         .state = p,
+                         .free_state = free_plan,
+                         .progress = progress,
+                         .slice = run_slice});
 }
 
 static void add_arm(struct pw_lab *lab, struct pw_eval_plan *p, int id)

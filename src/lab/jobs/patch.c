@@ -330,14 +330,13 @@ enum pw_code pw_lab_patch(struct pw_lab *lab, struct pw_replica *arm, enum pw_pa
         free_patching(p);
         return code;
     }
-    pw_job_begin(
-        lab, PW_JOB_PATCH,
-        &(struct pw_job){.name = "patch",
-                         .cancelled = "patch",
-                         .reads = PW_CHANGE_MODELS | PW_CHANGE_WEIGHTS | PW_CHANGE_TASK | PW_CHANGE_BITS,
-                         .state = p,
-                         .free_state = free_patching,
-                         .progress = progress,
-                         .slice = run_slice});
+    pw_job_begin(lab, PW_JOB_PATCH,
+                 &(struct pw_job){.name = "patch",
+                                  .cancelled = "patch",
+                                  .reads = PW_CHANGE_MODELS | PW_CHANGE_RESULTS | PW_CHANGE_TASK,
+                                  .state = p,
+                                  .free_state = free_patching,
+                                  .progress = progress,
+                                  .slice = run_slice});
     return PW_OK;
 }

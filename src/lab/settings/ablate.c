@@ -209,15 +209,14 @@ static enum pw_code begin_measuring(struct pw_lab *lab, const struct pw_replica 
     }
     if (mode == PW_ABLATE_RESAMPLE)
         draw_donors(lab, p, cfg);
-    pw_job_begin(
-        lab, PW_JOB_ABLATE,
-        &(struct pw_job){.name = "ablate",
-                         .cancelled = "ablate; no head was changed",
-                         .reads = PW_CHANGE_MODELS | PW_CHANGE_WEIGHTS | PW_CHANGE_TASK | PW_CHANGE_BITS,
-                         .state = p,
-                         .free_state = free_ablating,
-                         .progress = progress,
-                         .slice = run_slice});
+    pw_job_begin(lab, PW_JOB_ABLATE,
+                 &(struct pw_job){.name = "ablate",
+                                  .cancelled = "ablate; no head was changed",
+                                  .reads = PW_CHANGE_MODELS | PW_CHANGE_RESULTS | PW_CHANGE_TASK,
+                                  .state = p,
+                                  .free_state = free_ablating,
+                                  .progress = progress,
+                                  .slice = run_slice});
     return PW_OK;
 }
 
