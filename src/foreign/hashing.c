@@ -15,10 +15,7 @@ struct pw_hashing {
     pthread_t thread;
     bool runs;                   /* the thread must be joined */
     struct pw_progress progress; /* of the thread */
-    pthread_mutex_t lock;        /* of over */
-    pthread_cond_t ended;
-    bool over;
-    /* the result, of the thread until over */
+    /* the result, of the thread until it is joined */
     struct pw_digest digest;
     enum pw_code code;
     struct pw_err err;
@@ -35,10 +32,6 @@ static void *run(void *arg)
     struct pw_hashing *h = arg;
     pw_progress_watch(&h->progress);
     compute(h);
-    pthread_mutex_lock(&h->lock);
-    h->over = true;
-    pthread_cond_signal(&h->ended);
-    pthread_mutex_unlock(&h->lock);
     return NULL;
 }
 
@@ -47,40 +40,29 @@ struct pw_hashing *pw_hashing_begin(const struct pw_weights *w)
     struct pw_hashing *h = pw_alloc(1, sizeof *h);
     h->weights = w;
     h->digest.files = pw_alloc(PW_SOURCE_FILES, sizeof *h->digest.files);
-    pthread_mutex_init(&h->lock, NULL);
-    pthread_cond_init(&h->ended, NULL);
     h->runs = pthread_create(&h->thread, NULL, run, h) == 0;
     return h;
 }
 
-/* Waits until the thread has ended or the caller is to give up. */
+/* Joins the thread, unless the caller is to give up before. */
 static enum pw_code wait_for(struct pw_hashing *h, struct pw_err *err)
 {
     size_t seen = 0;
     pw_progress_begin("reading the model's files", pw_weights_bytes(h->weights));
     enum pw_code code = pw_progress_add(0, err);
-    pthread_mutex_lock(&h->lock);
-    while (!h->over && code == PW_OK) {
+    while (h->runs && code == PW_OK) {
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_nsec += LOOK_NS;
         until.tv_sec += until.tv_nsec / 1000000000;
         until.tv_nsec %= 1000000000;
-        pthread_cond_timedwait(&h->ended, &h->lock, &until);
+        h->runs = pthread_timedjoin_np(h->thread, NULL, &until) != 0;
         size_t done = pw_progress_read(&h->progress).done;
         code = pw_progress_add(done > seen ? done - seen : 0, err);
         seen = done > seen ? done : seen;
     }
-    pthread_mutex_unlock(&h->lock);
     pw_progress_end();
     return code;
-}
-
-static void join(struct pw_hashing *h)
-{
-    if (h->runs)
-        pthread_join(h->thread, NULL);
-    h->runs = false;
 }
 
 enum pw_code pw_hashing_end(struct pw_hashing *h, struct pw_digest *out, struct pw_err *err)
@@ -90,7 +72,6 @@ enum pw_code pw_hashing_end(struct pw_hashing *h, struct pw_digest *out, struct 
         compute(h);
     else if (wait_for(h, err) != PW_OK)
         return PW_ECANCEL;
-    join(h);
     if (h->code != PW_OK)
         return pw_fail(err, h->code, "%s", h->err.msg);
     *out = h->digest;
@@ -103,9 +84,8 @@ void pw_hashing_close(struct pw_hashing *h)
     if (h == NULL)
         return;
     atomic_store(&h->progress.cancel, true);
-    join(h);
-    pthread_cond_destroy(&h->ended);
-    pthread_mutex_destroy(&h->lock);
+    if (h->runs)
+        pthread_join(h->thread, NULL);
     free(h->digest.files);
     free(h);
 }
