@@ -6,26 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../unit/ref_codec.h"
 #include "base/alloc.h"
+#include "choose.h"
 #include "command/commands/commands.h"
 #include "lines_models.h"
 #include "model/pe.h"
 #include "probe/probe.h"
 
 #define MOST_WORDS 4
-
-static int below(uint64_t *rng, int n)
-{
-    return (int)(codec_next(rng) % (uint64_t)n);
-}
-
-static const char *one(uint64_t *rng, const char *const *from, int n)
-{
-    return from[below(rng, n)];
-}
-
-#define ONE(rng, array) one(rng, array, (int)(sizeof(array) / sizeof *(array)))
 
 /* ---- patterns */
 

@@ -5,16 +5,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "../../unit/ref_codec.h"
+#include "choose.h"
 
 static const char foreign[] = PEWTER_SOURCE_DIR "/tests/golden/gguf/llama.gguf";
-
-static int below(uint64_t *rng, int n)
-{
-    return (int)(codec_next(rng) % (uint64_t)n);
-}
-
-#define ONE(rng, array) array[below(rng, (int)(sizeof(array) / sizeof *(array)))]
 
 static void add_formula(struct pw_str *s, uint64_t *rng)
 {
@@ -51,80 +44,76 @@ static void add_formula(struct pw_str *s, uint64_t *rng)
     pw_str_add(s, "%s%s%s", take, take[0] == 'r' ? "" : " ", ONE(rng, formulas));
 }
 
-static void add_setting(struct pw_str *s, uint64_t *rng)
-{
-    static const char *const settings[] = {"tune base=500",
-                                           "tune stretch=0.5 offset=2",
-                                           "tune stretch=10000 offset=99999",
-                                           "tune temperature=2",
-                                           "tune logn=8",
-                                           "tune gain=0.5",
-                                           "tune off",
-                                           "transplant nearest",
-                                           "optim trains=norms",
-                                           "optim trains=encoding",
-                                           "optim trains=adapter rank=2",
-                                           "optim trains=all",
-                                           "optim warmup=0 clip=0.5",
-                                           "optim batch=3",
-                                           "set precision bf16",
-                                           "set precision fp32",
-                                           "set precision bf16; eval; set precision fp32",
-                                           "set isa scalar",
-                                           "set isa auto",
-                                           "set threads 3",
-                                           "set threads 1",
-                                           "backend cpu"};
-    pw_str_add(s, "%s", ONE(rng, settings));
-}
+static const char *const settings[] = {"tune base=500",
+                                       "tune stretch=0.5 offset=2",
+                                       "tune stretch=10000 offset=99999",
+                                       "tune temperature=2",
+                                       "tune logn=8",
+                                       "tune gain=0.5",
+                                       "tune off",
+                                       "transplant nearest",
+                                       "optim trains=norms",
+                                       "optim trains=encoding",
+                                       "optim trains=adapter rank=2",
+                                       "optim trains=all",
+                                       "optim warmup=0 clip=0.5",
+                                       "optim batch=3",
+                                       "set precision bf16",
+                                       "set precision fp32",
+                                       "set precision bf16; eval; set precision fp32",
+                                       "set isa scalar",
+                                       "set isa auto",
+                                       "set threads 3",
+                                       "set threads 1",
+                                       "backend cpu"};
 
-static void add_shape(struct pw_str *s, uint64_t *rng)
-{
-    static const char *const shapes[] = {"model width=24",
-                                         "model heads=1",
-                                         "model layers=2 context=70",
-                                         "model gated=on act=silu kv_heads=1",
-                                         "model norm=layernorm bias=on parallel=on",
-                                         "model qk_norm=head post_norm=on",
-                                         "model tied=on dropout=0.1",
-                                         "model embed_width=8",
-                                         "model norm=layernorm norm_at=after",
-                                         "model causal=off",
-                                         "construct theorem1 T=12",
-                                         "construct theorem2 T=12",
-                                         "model tiny width=16 heads=2 layers=2 context=70",
-                                         "model from=m.gguf context=64",
-                                         "task text lengths=10 test=12..20",
-                                         "task text path=t.txt tokens=chars lengths=8 test=12..16",
-                                         "task ids vocab=24",
-                                         "task sort lengths=2..5"};
-    pw_str_add(s, "%s", ONE(rng, shapes));
-}
+static const char *const shapes[] = {"model width=24",
+                                     "model heads=1",
+                                     "model layers=2 context=70",
+                                     "model gated=on act=silu kv_heads=1",
+                                     "model norm=layernorm bias=on parallel=on",
+                                     "model qk_norm=head post_norm=on",
+                                     "model tied=on dropout=0.1",
+                                     "model embed_width=8",
+                                     "model norm=layernorm norm_at=after",
+                                     "model causal=off",
+                                     "construct theorem1 T=12",
+                                     "construct theorem2 T=12",
+                                     "model tiny width=16 heads=2 layers=2 context=70",
+                                     "model from=m.gguf context=64",
+                                     "task text lengths=10 test=12..20",
+                                     "task text path=t.txt tokens=chars lengths=8 test=12..16",
+                                     "task ids vocab=24",
+                                     "task sort lengths=2..5"};
 
-static void add_file(struct pw_str *s, uint64_t *rng)
-{
-    static const char *const files[] = {"export weights w.safetensors",
-                                        "export weights w.safetensors moments=on",
-                                        "import weights w.safetensors",
-                                        "export attention a.npz",
-                                        "import attention a.npz",
-                                        "import attention off",
-                                        "export table t.npz",
-                                        "pe file=t.npz",
-                                        "export curves c.csv",
-                                        "export data d.jsonl n=60",
-                                        "export activations z.npz samples=40",
-                                        "export step s.json",
-                                        "export weights hf/",
-                                        "export session s.pewter"};
-    pw_str_add(s, "%s", ONE(rng, files));
-}
+static const char *const files[] = {"export weights w.safetensors",
+                                    "export weights w.safetensors moments=on",
+                                    "import weights w.safetensors",
+                                    "export attention a.npz",
+                                    "import attention a.npz",
+                                    "import attention off",
+                                    "export table t.npz",
+                                    "pe file=t.npz",
+                                    "export curves c.csv",
+                                    "export data d.jsonl n=60",
+                                    "export activations z.npz samples=40",
+                                    "export step s.json",
+                                    "export weights hf/",
+                                    "export session s.pewter"};
+
+static const struct {
+    const char *const *lines;
+    int n;
+} lists[] = {
+    {settings, COUNT(settings)}, {shapes, COUNT(shapes)}, {files, COUNT(files)}, {settings, COUNT(settings)}};
 
 void lines_of_models(struct pw_str *out, uint64_t *rng)
 {
-    static void (*const parts[])(struct pw_str * s, uint64_t * rng) = {add_formula, add_setting, add_shape,
-                                                                       add_file,    add_setting, add_formula};
-    ONE(rng, parts)(out, rng);
+    int list = below(rng, COUNT(lists) + 2);
+    if (list < COUNT(lists))
+        pw_str_add(out, "%s", lists[list].lines[below(rng, lists[list].n)]);
+    else
+        add_formula(out, rng);
 }
 
 void lines_of_text(struct pw_str *out, uint64_t *rng)

@@ -4,19 +4,14 @@
 #include <signal.h>
 #include <string.h>
 
-#include "../../unit/ref_codec.h"
+#include "choose.h"
 #include "lines.h"
-
-static int below(uint64_t *rng, int n)
-{
-    return (int)(codec_next(rng) % (uint64_t)n);
-}
 
 /* Draws a delay: many are short, some long. */
 static int some_us(uint64_t *rng)
 {
     static const int most[] = {1000, 10000, 40000, 40000, 150000};
-    return below(rng, most[below(rng, 5)]);
+    return below(rng, ONE(rng, most));
 }
 
 static void plan_act(uint64_t *rng, struct act *a, bool first)
@@ -31,7 +26,7 @@ static void plan_act(uint64_t *rng, struct act *a, bool first)
     if (line.len > 0)
         snprintf(a->keys, sizeof a->keys, ":%.250s\r", line.s);
     else
-        snprintf(a->keys, sizeof a->keys, "%s", keys[below(rng, sizeof keys / sizeof *keys)]);
+        snprintf(a->keys, sizeof a->keys, "%s", ONE(rng, keys));
     pw_str_fini(&line);
 }
 
@@ -45,7 +40,7 @@ static void plan_life(uint64_t *rng, struct life *l, bool first)
         plan_act(rng, &l->act[i], first && i == 0);
     l->end_us = some_us(rng);
     if (below(rng, 12) == 0)
-        l->signal = others[below(rng, 2)];
+        l->signal = ONE(rng, others);
 }
 
 void plan_case(struct plan *p, uint64_t seed)
