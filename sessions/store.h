@@ -85,7 +85,7 @@ bool pw_store_has(struct pw_store *s, uint64_t seq);
 /* Store a file by its content; takes ownership of bytes (malloc). pw_store_has_file is true when it is on
  * disk, complete and named. Only then may an event refer to it. */
 void pw_store_file(struct pw_store *s, const uint8_t sha[PW_SHA256], void *bytes, size_t n);
-/* The same for a small file that the next event refers to: it is on disk before that event is. */
+/* The same for a file that the next event refers to: it is on disk before that event, whose commit waits. */
 void pw_store_copy(struct pw_store *s, const uint8_t sha[PW_SHA256], void *bytes, size_t n);
 bool pw_store_has_file(struct pw_store *s, const uint8_t sha[PW_SHA256]);
 /* Exempt a file from the disk budget: it belongs to a checkpoint that the user pinned. Files of FILE events

@@ -69,8 +69,8 @@ enum pw_code pw_pe_tune_check(const struct pw_pe_use_opts *use, const struct pw_
         return pw_fail(
             err, PW_EUSER,
             "%s: offset=%g stretch=%g: the last of %d positions would be %.7g; allowed are positions "
-            "below 1000000",
-            pe->name, (double)t->offset, (double)t->stretch, cfg->context, last);
+            "below %.0f",
+            pe->name, (double)t->offset, (double)t->stretch, cfg->context, last, PW_MOST_ANGLE);
     if (t->gain != 1 && !bias)
         return pw_fail(err, PW_EUSER, "%s: gain=%g: it has no fixed bias (alibi and grape have one)",
                        pe->name, (double)t->gain);

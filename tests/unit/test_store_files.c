@@ -108,9 +108,7 @@ static void copies_come_before_their_events(void **state)
         pw_sha256_of(sha, p, 300);
         pw_store_copy(s, sha, p, 300);
         session_put_one(s, seq, PW_EV_COMMAND);
-        pw_store_hurry(s);
-        while (!pw_store_has(s, seq))
-            usleep(200);
+        session_wait(s, seq);
         assert_true(pw_store_has_file(s, sha));
     }
     pw_store_close(s, "quit");
