@@ -5,7 +5,7 @@
 #include "base/progress.h"
 #include "base/sha256.h"
 
-enum { AT_ONCE = 4 << 20 }; /* bytes that are hashed before progress is reported */
+enum { AT_ONCE = 128 << 10 }; /* bytes that are read, and hashed while they are in the cache */
 
 enum pw_code pw_file_sha(int fd, const char *path, size_t size, uint8_t sha[32], struct pw_err *err)
 {

@@ -15,7 +15,7 @@
 #include "base/text.h"
 #include "model/safetensors.h"
 
-enum { MAX_INDEX = 32 << 20, BLOCK = 1 << 20 };
+enum { MAX_INDEX = 32 << 20, BLOCK = 256 << 10 };
 
 /* One open file. */
 struct shard {

@@ -60,6 +60,22 @@ static struct pw_replaced *make_list(const struct pw_model *m, struct pw_err *er
     return list;
 }
 
+/* Does the list replace any head? */
+static bool replaces(const struct pw_model *m, const struct pw_replaced *list)
+{
+    for (int i = 0; i < m->cfg.layers * m->cfg.heads; i++)
+        if (list[i].as)
+            return true;
+    return false;
+}
+
+/* A list without heads is freed, because images have the list: they must not depend on the past. */
+static void drop_empty_list(struct pw_model *m)
+{
+    if (!replaces(m, m->replaced))
+        pw_replaced_fini(m);
+}
+
 enum pw_code pw_model_replace_head(struct pw_model *m, int l, int h, uint8_t as, const float *table,
                                    struct pw_err *err)
 {
@@ -71,6 +87,7 @@ enum pw_code pw_model_replace_head(struct pw_model *m, int l, int h, uint8_t as,
     if (m->replaced == NULL)
         return PW_ENOMEM;
     code = replace(m, head_of(m, l, h), as, table, err);
+    drop_empty_list(m);
     changed(m);
     return code;
 }
@@ -83,6 +100,7 @@ void pw_model_restore_head(struct pw_model *m, int l, int h)
         return;
     m->ops->free(m->be, head->table);
     *head = (struct pw_replaced){0};
+    drop_empty_list(m);
     changed(m);
 }
 
@@ -145,7 +163,7 @@ enum pw_code pw_replaced_make(struct pw_replaced **out, struct pw_model *m, cons
         if (as[i] > 0)
             code = replace(m, &(*out)[i], (uint8_t)as[i], at[i] < 0 ? NULL : tables + (size_t)at[i] * floats,
                            err);
-    if (code == PW_OK)
+    if (code == PW_OK && replaces(m, *out))
         return PW_OK;
     pw_replaced_free(m, *out);
     *out = NULL;
@@ -154,7 +172,7 @@ enum pw_code pw_replaced_make(struct pw_replaced **out, struct pw_model *m, cons
 
 void pw_replaced_join(struct pw_model *m, struct pw_replaced *made)
 {
-    for (int i = 0; m->replaced != NULL && i < m->cfg.layers * m->cfg.heads; i++) {
+    for (int i = 0; m->replaced != NULL && made != NULL && i < m->cfg.layers * m->cfg.heads; i++) {
         struct pw_replaced own = m->replaced[i];
         if (!made[i].as)
             continue;

@@ -314,7 +314,7 @@ uint8_t pw_model_replaced(const struct pw_model *m, int l, int h);
 
 /* Replaces several heads in two phases: make allocates and can fail; join or free cannot. So all of several
  * models change, or none. as [L,H]: labels (0: that head stays as it is). at [L,H]: index into tables
- * [.,context,D], -1 for zeros. */
+ * [.,context,D], -1 for zeros. *out is NULL if as has no label, and on failure; join then changes nothing. */
 struct pw_replaced;
 enum pw_code pw_replaced_make(struct pw_replaced **out, struct pw_model *m, const int64_t *as,
                               const int64_t *at, const float *tables, struct pw_err *err);

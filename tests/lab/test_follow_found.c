@@ -1,5 +1,6 @@
 /* test_follow_found.c - tests that a re-run finds every changed bit, and names it. The last test runs the
  * program, whose path is in PEWTER (set by ctest). */
+#include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "base/sha256.h"
 #include "lab/core/lab_int.h"
 #include "lab/recording/state.h"
+#include "model/safetensors.h"
 #include "ref_record.h"
 
 #define SMALL "model tiny width=16 layers=1 heads=2; optim batch=4; "
@@ -257,8 +259,33 @@ static void flip_weight(struct pw_lab *lab, const char *name, int element)
     free(p);
 }
 
+/* Adds the list of replaced heads to the first image, of a model without any, as earlier versions could. */
+static void add_empty_list(struct pw_lab_images *images)
+{
+    static const int64_t none[2] = {0}, no_table[2] = {-1, -1};
+    struct pw_st st = {0};
+    struct pw_err err;
+    void *bytes;
+    assert_int_equal(pw_st_open_bytes(&st, images->at[0].bytes, images->at[0].n, "it", &err), PW_OK);
+    struct pw_st_tensor *list = pw_alloc((size_t)st.n + 2, sizeof *list);
+    for (int i = 0; i < 2; i++)
+        list[i] = (struct pw_st_tensor){.name = i == 0 ? "heads.as" : "heads.at",
+                                        .type = PW_ST_I64,
+                                        .n_dims = 2,
+                                        .dims = {1, 2},
+                                        .data = i == 0 ? none : no_table,
+                                        .bytes = 2 * sizeof *none};
+    memcpy(list + 2, st.tensors, (size_t)st.n * sizeof *list);
+    const cJSON *meta = cJSON_GetObjectItemCaseSensitive(st.header, "__metadata__");
+    assert_int_equal(pw_st_image(&bytes, &images->at[0].n, list, st.n + 2, meta, &err), PW_OK);
+    pw_st_close(&st);
+    free(list);
+    free(images->at[0].bytes);
+    images->at[0].bytes = bytes;
+}
+
 /* Adds the current state of the lab to the record as a checkpoint, with its files in a folder. */
-static void add_checkpoint(struct record *r, struct bench *b, const char *folder)
+static void add_checkpoint(struct record *r, struct bench *b, const char *folder, bool empty_list)
 {
     struct pw_event *e = pw_event_new(PW_EV_CHECKPOINT);
     struct pw_ev_checkpoint *c = &e->u.checkpoint;
@@ -266,6 +293,8 @@ static void add_checkpoint(struct record *r, struct bench *b, const char *folder
     struct pw_str json = {0};
     struct pw_err err;
     assert_int_equal(pw_lab_state_save(b->lab, &json, &images, &err), PW_OK);
+    if (empty_list)
+        add_empty_list(&images);
     e->seq = r->e[r->n - 1]->seq;
     e->arm = 1;
     e->step = b->lab->replicas[0].step;
@@ -298,16 +327,16 @@ static void test_bit(void **state)
         struct record r;
         record_open(&b, &r, 1, false);
         bench_must(&b, SMALL "race none,alibi; train 40");
-        add_checkpoint(&r, &b, folder);
+        add_checkpoint(&r, &b, folder, false);
         bench_must(&b, "train 37");
         if (when < 2)
             flip_weight(b.lab, weight, 17);
         if (when == 1)
-            add_checkpoint(&r, &b, folder);
+            add_checkpoint(&r, &b, folder, false);
         if (when == 2) {
             flip_weight(b.lab, weight, 17);
             bench_must(&b, "train 1");
-            add_checkpoint(&r, &b, folder);
+            add_checkpoint(&r, &b, folder, false);
         }
         bench_must(&b, "train 5");
         bench_close(&b);
@@ -326,6 +355,53 @@ static void test_bit(void **state)
         assert_true((strstr(r.v.text, "checkpoint: tensor ") != NULL) == (when > 0));
         record_free(&r);
     }
+    snprintf(rm, sizeof rm, "rm -r '%s'", folder);
+    assert_int_equal(system(rm), 0);
+}
+
+/* A model whose heads were all restored is one whose heads were never replaced: after a change of backend,
+ * which a re-run does not make, and in the checkpoints of earlier versions. */
+static void test_restored_heads(void **state)
+{
+    char folder[] = "/tmp/pewter-follow-XXXXXX", rm[64];
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    for (int earlier = 0; earlier < 2; earlier++) {
+        struct bench b;
+        struct record r;
+        record_open(&b, &r, 1, false);
+        bench_must(&b, SMALL "train 2; ablate 0.1 mode=zero; ablate 0.0; restore; set isa scalar");
+        add_checkpoint(&r, &b, folder, earlier);
+        bench_close(&b);
+        r.files = folder;
+        record_must(&r, 1);
+        assert_int_equal(r.v.models, 1);
+        record_free(&r);
+    }
+    snprintf(rm, sizeof rm, "rm -r '%s'", folder);
+    assert_int_equal(system(rm), 0);
+}
+
+/* Equal weights with other options: the metadata that differ are named. */
+static void test_metadata(void **state)
+{
+    char folder[] = "/tmp/pewter-follow-XXXXXX", rm[64];
+    struct bench b;
+    struct record r;
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    record_open(&b, &r, 1, false);
+    bench_must(&b, SMALL "say hi");
+    add_checkpoint(&r, &b, folder, false);
+    bench_close(&b);
+    snprintf(r.e[record_find(&r, PW_EV_COMMAND, "optim")]->u.command.text, PW_COMMAND, "optim batch=5");
+    r.files = folder;
+    record_follow(&r, 1);
+    assert_int_equal(r.v.end, PW_FOLLOW_DIFFERENT);
+    assert_non_null(strstr(r.v.text, "checkpoint: pewter.optim was {"));
+    assert_non_null(strstr(r.v.text, "\"batch\":4} when it was recorded and is {"));
+    assert_non_null(strstr(r.v.text, "\"batch\":5} now"));
+    record_free(&r);
     snprintf(rm, sizeof rm, "rm -r '%s'", folder);
     assert_int_equal(system(rm), 0);
 }
@@ -402,10 +478,9 @@ static void test_renamed_choices(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mutants),
-        cmocka_unit_test(test_bit),
-        cmocka_unit_test(test_renamed_choices),
-        cmocka_unit_test(test_bit_on_disk),
+        cmocka_unit_test(test_mutants),         cmocka_unit_test(test_bit),
+        cmocka_unit_test(test_restored_heads),  cmocka_unit_test(test_metadata),
+        cmocka_unit_test(test_renamed_choices), cmocka_unit_test(test_bit_on_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

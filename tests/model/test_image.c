@@ -120,6 +120,33 @@ static void test_there_and_back(void **state)
     }
 }
 
+/* A model whose heads were all restored has the image of one whose heads were never replaced; so has one from
+ * an image of an earlier version, which kept a list without heads. */
+static void test_restored_heads(void **state)
+{
+    struct pw_model *m = toy_model(*state, OPTIONS, "none", V, 1),
+                    *other = toy_model(*state, OPTIONS, "none", V, 2);
+    struct image before = image_of(m, 1), earlier;
+    struct pw_err err = {0};
+
+    assert_int_equal(pw_model_replace_head(m, 0, 1, 1, NULL, &err), PW_OK);
+    assert_int_equal(pw_model_replace_head(m, 1, 2, 1, NULL, &err), PW_OK);
+    pw_model_restore_head(m, 0, 1);
+    assert_int_equal(pw_model_replaced(m, 1, 2), 1);
+    pw_model_restore_head(m, 1, 2);
+    assert_image(m, 1, &before);
+    m->replaced = calloc(L * H, sizeof *m->replaced);
+    assert_non_null(m->replaced);
+    earlier = image_of(m, 1);
+    assert_true(earlier.n > before.n);
+    assert_int_equal(load(&earlier, other, &err), PW_OK);
+    assert_image(other, 1, &before);
+    free(before.bytes);
+    free(earlier.bytes);
+    pw_model_destroy(m);
+    pw_model_destroy(other);
+}
+
 /* NaNs must keep their bits. */
 static void test_no_numbers(void **state)
 {
@@ -284,9 +311,9 @@ static void test_lies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_there_and_back), cmocka_unit_test(test_no_numbers),
-        cmocka_unit_test(test_same_as_a_file), cmocka_unit_test(test_weights_begin_anew),
-        cmocka_unit_test(test_lies),
+        cmocka_unit_test(test_there_and_back),     cmocka_unit_test(test_restored_heads),
+        cmocka_unit_test(test_no_numbers),         cmocka_unit_test(test_same_as_a_file),
+        cmocka_unit_test(test_weights_begin_anew), cmocka_unit_test(test_lies),
     };
 
     return cmocka_run_group_tests(tests, toy_setup, toy_teardown);
