@@ -1,14 +1,20 @@
 #!/usr/bin/env python3
 """A language model in pewter, in transformers and in llama.cpp: opening, decoding, a forward pass; and the same text.
 
-    ./dev bench --models [--rounds N] [--threads N] [--memory]
+    ./dev bench --models [--rounds N] [--samples N] [--threads N] [--memory]
 
 The model is SmolLM2-135M (`./dev models`), written once as a folder of F32 safetensors that both programs open. PyTorch
 and transformers come from a virtual environment: python3 -m venv build/torch, then its pip installs torch, transformers,
-gguf and accelerate. Turns alternate, so that a noisy machine is noisy for both. "start to opened" and "start to first
-token" count everything from the start of the process in both. "opening" leaves out the start of Python and the import of
-transformers, which maps the weights and reads none yet; pewter reads and hashes all of them. A ratio above 1 means that
-pewter is faster. A pass reads 512 tokens.
+gguf and accelerate. Turns alternate, so that a noisy machine is noisy for both. A ratio above 1 means that pewter is
+faster.
+
+"start to opened" and "start to first token" count everything from the start of the process in both. "opening" leaves out
+the start of Python and the import of transformers, which maps the weights and reads none yet; "opened, every page read"
+counts until it has read a number of each page. pewter reads and hashes all of them when it opens a model.
+
+"a pass" reads 512 tokens and computes their loss; with --samples 128 it is the mean over 65,536 tokens. "a pass with a map"
+is that of a prompt, up to the token behind it and the attention of one head. There transformers computes attention with
+its "eager" implementation, because the others keep no maps.
 
 Then it prints the memory of pewter with the model in F32, BF16 and F16, opened and in training (--memory: nothing else).
 
@@ -84,6 +90,14 @@ def of_kind(rows, kind):
     return [row for row in rows if row["kind"] == kind]
 
 
+def prompt_file(folder):
+    """A text of LENGTH tokens."""
+    path = os.path.join(folder, "prompt.txt")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(" ".join(["the"] * LENGTH))
+    return path
+
+
 def pewter(args, path, folder):
     """path: the model, a folder or a file. folder: it has the tokenizer."""
     start = f"model from={path} context=1024"
@@ -93,13 +107,19 @@ def pewter(args, path, folder):
     decoding = (len(token) - 1) / (token[-1]["time"] - token[0]["time"])
     _, seconds, _ = events(args, [start])
     opening = seconds[-1]
+    looked, _, _ = events(args, [f"model from={path} context={LENGTH + 1}", f"prompt path={prompt_file(folder)}"])
+    map_of = of_kind(looked, "attention")[0]
+    if map_of["T"] != LENGTH + 1:
+        sys.exit(f"the map has {map_of['T']} tokens, not {LENGTH + 1}")
+    mapped = map_of["time"] - of_kind(looked, "command")[-1]["time"]
     text = f"task text tokens={folder}/tokenizer.json vocab=49152 lengths=64 test={LENGTH}..{LENGTH}"
     rows, _, peak = events(args, [start, text, f"eval samples={args.samples}"])
     command, result = of_kind(rows, "command")[-1], of_kind(rows, "eval")[-1]
     forward = (result["time"] - command["time"]) / args.samples
     text = "".join(row["token"] for row in token).replace("·", " ").replace("↵", "\n")
-    return {"start to opened, s": opening, "opening, s": opening, "start to first token, s": first,
-            "decoding, tokens a second": decoding, "a pass, s": forward, "text": text, "peak": peak}
+    return {"start to opened, s": opening, "opening, s": opening, "opened, every page read, s": opening,
+            "start to first token, s": first, "decoding, tokens a second": decoding, "a pass, s": forward,
+            "a pass with a map, s": mapped, "text": text, "peak": peak}
 
 
 def transformers(args, folder):
@@ -115,6 +135,8 @@ def transformers(args, folder):
     model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
     tokenizer = AutoTokenizer.from_pretrained(folder)
     opening = time.monotonic() - begin
+    sum(p.detach().view(-1)[::1024].sum().item() for p in model.parameters())
+    read = time.monotonic() - begin
     model.generation_config.eos_token_id = None
     ids = tokenizer(PROMPT, return_tensors="pt").input_ids
     with torch.no_grad():
@@ -123,14 +145,20 @@ def transformers(args, folder):
         out = model.generate(ids, max_new_tokens=TOKENS, do_sample=False)
         decoding = TOKENS / (time.monotonic() - begin)
         many = torch.randint(0, 49152, (1, LENGTH))
-        model(many)
+        model(many, labels=many)
         begin = time.monotonic()
         for _ in range(args.samples):
-            model(many)
+            model(many, labels=many).loss.item()
         forward = (time.monotonic() - begin) / args.samples
+        model.set_attn_implementation("eager")
+        begin = time.monotonic()
+        looked = model(many, output_attentions=True)
+        looked.logits[0, -1].argmax().item(), looked.attentions[0][0, 0].numpy()
+        mapped = time.monotonic() - begin
     text = tokenizer.decode(out[0][ids.shape[1]:])
-    return {"start to opened, s": opened, "opening, s": opening, "start to first token, s": first,
-            "decoding, tokens a second": decoding, "a pass, s": forward, "text": text}
+    return {"start to opened, s": opened, "opening, s": opening, "opened, every page read, s": read,
+            "start to first token, s": first, "decoding, tokens a second": decoding, "a pass, s": forward,
+            "a pass with a map, s": mapped, "text": text}
 
 
 def main():
