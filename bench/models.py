@@ -9,8 +9,9 @@ gguf and accelerate. Turns alternate, so that a noisy machine is noisy for both.
 faster.
 
 "start to opened" and "start to first token" count everything from the start of the process in both. "opening" leaves out
-the start of Python and the import of transformers, which maps the weights and reads none yet; "opened, every page read"
-counts until it has read a number of each page. pewter reads and hashes all of them when it opens a model.
+Python's start and imports. "opening again" is that in a process which has opened the model before, and keeps the tokenizer;
+transformers maps the weights and reads none yet, and "again, every page read" counts until it has read a number of each
+page. pewter reads and hashes all of them whenever it opens a model.
 
 "a pass" reads 512 tokens and computes their loss; with --samples 128 it is the mean over 65,536 tokens. "a pass with a map"
 is that of a prompt, up to the token behind it and the attention of one head. There transformers computes attention with
@@ -39,6 +40,7 @@ FIRST_TOKEN = """
 import sys, time, torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 torch.set_num_threads(int(sys.argv[2]))
+print(time.time())
 model = AutoModelForCausalLM.from_pretrained(sys.argv[1], dtype=torch.float32).eval()
 tokenizer = AutoTokenizer.from_pretrained(sys.argv[1])
 print(time.time())
@@ -105,8 +107,9 @@ def pewter(args, path, folder):
     token = of_kind(rows, "token")
     first = seconds[rows.index(token[0])]
     decoding = (len(token) - 1) / (token[-1]["time"] - token[0]["time"])
-    _, seconds, _ = events(args, [start])
-    opening = seconds[-1]
+    rows, seconds, _ = events(args, [start, start])
+    second = rows.index(of_kind(rows, "command")[1])
+    opening, again = seconds[second - 1], seconds[-1] - seconds[second]
     looked, _, _ = events(args, [f"model from={path} context={LENGTH + 1}", f"prompt path={prompt_file(folder)}"])
     map_of = of_kind(looked, "attention")[0]
     if map_of["T"] != LENGTH + 1:
@@ -117,9 +120,10 @@ def pewter(args, path, folder):
     command, result = of_kind(rows, "command")[-1], of_kind(rows, "eval")[-1]
     forward = (result["time"] - command["time"]) / args.samples
     text = "".join(row["token"] for row in token).replace("·", " ").replace("↵", "\n")
-    return {"start to opened, s": opening, "opening, s": opening, "opened, every page read, s": opening,
-            "start to first token, s": first, "decoding, tokens a second": decoding, "a pass, s": forward,
-            "a pass with a map, s": mapped, "text": text, "peak": peak}
+    return {"start to opened, s": opening, "opening, s": opening, "opening again, s": again,
+            "again, every page read, s": again, "start to first token, s": first,
+            "decoding, tokens a second": decoding, "a pass, s": forward, "a pass with a map, s": mapped,
+            "text": text, "peak": peak}
 
 
 def transformers(args, folder):
@@ -127,16 +131,17 @@ def transformers(args, folder):
     import torch
 
     torch.set_num_threads(args.threads)
+    AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
     begin = time.time()
     run = [sys.executable, "-c", FIRST_TOKEN, folder, str(args.threads), PROMPT]
     done = subprocess.run(run, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    opened, first = (float(line) - begin for line in done.stdout.split())
+    imported, opened, first = (float(line) - begin for line in done.stdout.split())
     begin = time.monotonic()
     model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    opening = time.monotonic() - begin
+    again = time.monotonic() - begin
     sum(p.detach().view(-1)[::1024].sum().item() for p in model.parameters())
     read = time.monotonic() - begin
+    tokenizer = AutoTokenizer.from_pretrained(folder)
     model.generation_config.eos_token_id = None
     ids = tokenizer(PROMPT, return_tensors="pt").input_ids
     with torch.no_grad():
@@ -156,9 +161,10 @@ def transformers(args, folder):
         looked.logits[0, -1].argmax().item(), looked.attentions[0][0, 0].numpy()
         mapped = time.monotonic() - begin
     text = tokenizer.decode(out[0][ids.shape[1]:])
-    return {"start to opened, s": opened, "opening, s": opening, "opened, every page read, s": read,
-            "start to first token, s": first, "decoding, tokens a second": decoding, "a pass, s": forward,
-            "a pass with a map, s": mapped, "text": text}
+    return {"start to opened, s": opened, "opening, s": opened - imported, "opening again, s": again,
+            "again, every page read, s": read, "start to first token, s": first,
+            "decoding, tokens a second": decoding, "a pass, s": forward, "a pass with a map, s": mapped,
+            "text": text}
 
 
 def main():
