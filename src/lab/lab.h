@@ -84,6 +84,10 @@ struct pw_progress_now pw_lab_progress(const struct pw_lab *lab);
 /* The verdict of the session's verification, once the lab is idle. */
 const struct pw_verdict *pw_lab_verdict(const struct pw_lab *lab);
 
+/* Write the name of the user's session that was written last if it was not ended and no process has it open;
+ * false: there is no such session, or it cannot be read. Reads files. Any thread. */
+bool pw_lab_find_unended(char *name, size_t size);
+
 /* Resolve a typed session to its folder or packed file, and its name without folders and extension. Does not
  * check that it exists. Any thread. */
 enum pw_code pw_lab_session_folder(char *folder, size_t size, char *name, size_t name_size, const char *typed,

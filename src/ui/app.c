@@ -362,6 +362,8 @@ static void work(struct pw_loop *l, const struct pw_app_config *cfg, const struc
         pw_loop_submit(l, cfg->script, PW_SEND_SCRIPT);
     take_bytes(l, typed->typed, typed->n_typed);
     pw_loop_draw_at_once(l);
+    if (cfg->lab != NULL && cfg->lab->session != NULL && cfg->lab->session[0] == '\0' && cfg->script == NULL)
+        pw_app_show_unended(&l->app);
 
     run(l);
 

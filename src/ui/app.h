@@ -190,6 +190,9 @@ enum pw_code pw_app_read(struct pw_app *app, const char *path, pw_app_find *find
  * and pw_recall_begin(NULL, NULL) at the end. */
 void pw_app_begin_recall(struct pw_app *app);
 
+/* Shows the name of the last session if it was not ended (pw_lab_find_unended). */
+void pw_app_show_unended(struct pw_app *app);
+
 /* Shows a line of text as a command's answer; without a screen prints it. */
 void pw_app_answer(struct pw_app *app, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Shows several lines: as a page over the panes, or printed in plain mode. */

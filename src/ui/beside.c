@@ -134,6 +134,24 @@ enum pw_code pw_app_read(struct pw_app *app, const char *path, pw_app_find *find
     return pw_app_write(app, &job, err);
 }
 
+/* ---- the last session */
+
+static enum pw_code find_unended(void *arg, struct pw_str *said, struct pw_err *err)
+{
+    char name[PW_LINE];
+    (void)arg, (void)err;
+    if (pw_lab_find_unended(name, sizeof name)) {
+        const char *quote = strchr(name, ' ') != NULL ? "\"" : "";
+        pw_str_add(said, "the last session was not ended; :open %s%s%s continues it", quote, name, quote);
+    }
+    return PW_OK;
+}
+
+void pw_app_show_unended(struct pw_app *app)
+{
+    pw_disk_hand(app->disk, &(struct pw_disk_job){.work = find_unended});
+}
+
 /* ---- answers from memory */
 
 struct recalling {

@@ -80,6 +80,11 @@ grep -q "open in pewter $APP_PID" <<<"$said" || fail "the message lacks the proc
 kill -KILL "$APP_PID"
 wait_for 'status=137'
 
+workbench # a new session, which stays empty and leaves nothing behind
+wait_for '^ the last session was not ended; :open mine continues it'
+command_line 'quit'
+wait_exit
+
 workbench mine
 wait_for 'continues at step [0-9]*; [0-9]* steps were re-run, with the recorded bits|^.*: pause'
 wait_for 'PAUSE' # it waits where it stopped
