@@ -14,17 +14,18 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-base=(alloc err half opt pages text utf8 maths rng pool file file_write folder places progress)
 # PEWTER_LIBDIR and PEWTER_FULL_LIBDIR: folders of plug-ins; no plug-in is used here.
 flags=(-std=c11 -D_GNU_SOURCE -I. -Isrc -ffp-contract=off -fno-math-errno '-DPEWTER_LIBDIR="lib"' '-DPEWTER_FULL_LIBDIR="/lib"')
 
 # sources BUILD: prints "object source flags..." for every object of a build, one line each.
 sources() {
     local file isa isas=(scalar)
-    for file in "${base[@]/#/src/base/}" src/model/{pe,expr}/*.c src/model/*.c kernels/backend kernels/cpu/{cpu,isa} \
+    for file in src/base/*.c src/model/{pe,expr}/*.c src/model/*.c kernels/backend kernels/cpu/{cpu,isa} \
         tests/model/ref_digests bench/bits; do
         file=${file%.c}
-        case $file in */checkpoint* | */metadata | */safetensors) continue ;; esac # these need cJSON
+        case $file in # these need a library
+        */checkpoint* | */metadata | */safetensors | */json | */npz* | */sha256 | */file_sha) continue ;;
+        esac
         echo "$work/${file//\//_}.o $file.c"
     done
     [[ $1 == aarch64* ]] || isas+=(avx2 avx512)

@@ -267,7 +267,7 @@ static void test_malformed(void **state)
     int refused = 0;
     (void)state;
     pw_rng_init(&m.rng, 7, PW_STREAM_INIT, 3);
-    for (int round = 0; refused < 10000; round++) {
+    while (refused < 10000) {
         struct pw_expr *x;
         struct pw_err err = {0};
         int at;
