@@ -25,11 +25,14 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# layers, width, heads, positions, batch, vocab. demo: the shape that `./dev run` trains.
+# layers, width, heads, positions, batch, vocab. demo: the shape that `./dev run` trains. text_: with the 258 tokens of
+# `task text`; all shapes have the loss of all tokens.
 SHAPES = {
     "demo": (2, 64, 8, 20, 32, 16),
     "tiny": (2, 64, 4, 64, 64, 128),
     "small": (4, 128, 4, 64, 64, 128),
+    "text_tiny": (2, 64, 4, 64, 64, 258),
+    "text_small": (4, 128, 4, 64, 64, 258),
     "medium": (6, 256, 8, 128, 32, 128),
     "paper": (12, 768, 12, 96, 8, 128),
 }
