@@ -50,6 +50,14 @@ void pw_str_quote(struct pw_str *b, const char *text)
     pw_str_put(b, "\"", 1);
 }
 
+void pw_str_word(struct pw_str *b, const char *text)
+{
+    if (text[0] != '\0' && text[strcspn(text, " \t\"\\;#()")] == '\0')
+        pw_str_put(b, text, strlen(text));
+    else
+        pw_str_quote(b, text);
+}
+
 void pw_str_xml(struct pw_str *b, uint32_t cp)
 {
     char bytes[4];

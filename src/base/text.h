@@ -31,6 +31,8 @@ int pw_text_cells(const char *s); /* terminal columns of a string */
 
 /* Append text in quotes as the command language reads it back: \" and \\ inside. */
 void pw_str_quote(struct pw_str *b, const char *text);
+/* Append text as a word of the command language: in quotes only if it would be split or misread without. */
+void pw_str_word(struct pw_str *b, const char *text);
 /* Append a code point as XML text; markup characters become entities. */
 void pw_str_xml(struct pw_str *b, uint32_t cp);
 

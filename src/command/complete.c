@@ -74,12 +74,11 @@ static void offer(struct pw_completion *c, const char *name)
 {
     if (strncmp(name, c->prefix, strlen(c->prefix)) != 0)
         return;
-    if (!c->quoted && name[0] != '\0' && name[strcspn(name, " \t\"\\;#()")] == '\0') {
-        c->add(c->arg, name);
-        return;
-    }
     struct pw_str text = {0};
-    pw_str_quote(&text, name);
+    if (c->quoted)
+        pw_str_quote(&text, name);
+    else
+        pw_str_word(&text, name);
     c->add(c->arg, pw_str_text(&text));
     pw_str_fini(&text);
 }

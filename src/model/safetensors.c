@@ -18,6 +18,8 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the format is little-endian, and so are we");
 
+#define METADATA "__metadata__" /* the header's entry that is no tensor */
+
 enum { MAX_HEADER = 1 << 20, MAX_TENSORS = 4096, MAX_META = 4096, MAX_NAME = 256 };
 
 /* Limits on a header: of a checkpoint, and of a file of another program. */
@@ -190,7 +192,7 @@ static enum pw_code read_header(struct pw_st *st, const struct body *body, struc
     cJSON_ArrayForEach(item, st->header)
     {
         enum pw_code code;
-        if (strcmp(item->string, "__metadata__") == 0) {
+        if (strcmp(item->string, METADATA) == 0) {
             if (!all_strings(item))
                 return pw_fail(err, PW_EUSER, "%s: the metadata must map strings to strings", path);
             continue;
@@ -200,7 +202,7 @@ static enum pw_code read_header(struct pw_st *st, const struct body *body, struc
             return code;
         st->n++;
     }
-    item = cJSON_GetObjectItemCaseSensitive(st->header, "__metadata__");
+    item = pw_st_metadata(st);
     if (item != NULL && cJSON_GetArraySize(item) > MAX_META)
         return pw_fail(err, PW_EUSER, "%s: more than %d lines of metadata", path, MAX_META);
     same = item != NULL ? twice(item, names) : NULL;
@@ -323,11 +325,14 @@ const struct pw_st_tensor *pw_st_find(const struct pw_st *st, const char *name)
     return NULL;
 }
 
+const cJSON *pw_st_metadata(const struct pw_st *st)
+{
+    return cJSON_GetObjectItemCaseSensitive(st->header, METADATA);
+}
+
 const char *pw_st_meta(const struct pw_st *st, const char *key)
 {
-    const cJSON *meta = cJSON_GetObjectItemCaseSensitive(st->header, "__metadata__");
-
-    return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(meta, key));
+    return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(pw_st_metadata(st), key));
 }
 
 /* Returns the header's text (cJSON_free), or NULL without memory. */
@@ -335,7 +340,7 @@ static char *make_header(const struct pw_st_tensor *tensors, int n, const cJSON 
 {
     cJSON *root = cJSON_CreateObject(), *copy = cJSON_Duplicate(meta, true);
     double at = 0;
-    bool ok = cJSON_AddItemToObject(root, "__metadata__", copy);
+    bool ok = cJSON_AddItemToObject(root, METADATA, copy);
     char *text;
 
     for (int i = 0; i < n && ok; i++) {

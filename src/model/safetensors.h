@@ -50,6 +50,7 @@ enum pw_code pw_st_open_large(struct pw_st *st, const void *head, size_t size, c
                               struct pw_err *err);
 void pw_st_close(struct pw_st *st); /* {0} is a no-op */
 const struct pw_st_tensor *pw_st_find(const struct pw_st *st, const char *name);
+const struct cJSON *pw_st_metadata(const struct pw_st *st);      /* an object of strings; NULL: none */
 const char *pw_st_meta(const struct pw_st *st, const char *key); /* NULL: the key is absent */
 
 /* Writes n tensors of known types in this order, with the strings of meta (an object, borrowed). The file

@@ -140,10 +140,11 @@ static enum pw_code find_unended(void *arg, struct pw_str *said, struct pw_err *
 {
     char name[PW_LINE];
     (void)arg, (void)err;
-    if (pw_lab_find_unended(name, sizeof name)) {
-        const char *quote = strchr(name, ' ') != NULL ? "\"" : "";
-        pw_str_add(said, "the last session was not ended; :open %s%s%s continues it", quote, name, quote);
-    }
+    if (!pw_lab_find_unended(name, sizeof name))
+        return PW_OK;
+    pw_str_add(said, "the last session was not ended; :open ");
+    pw_str_word(said, name);
+    pw_str_add(said, " continues it");
     return PW_OK;
 }
 

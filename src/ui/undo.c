@@ -72,7 +72,6 @@ static void report_undo(struct pw_app *app, int direction, const char *from, con
 static enum pw_code nothing_to_undo(const struct pw_app *app, struct pw_err *err)
 {
     const struct pw_ev_session *s = &app->ui.snap->session;
-    const char *quote = strchr(s->name, ' ') != NULL ? "\"" : "";
     if (app->lab == NULL && s->how == PW_REC_READ)
         return pw_fail(err, PW_EUSER,
                        "undo: no setting to undo; 'pewter replay %s --from STEP' continues from a step",
@@ -81,8 +80,11 @@ static enum pw_code nothing_to_undo(const struct pw_app *app, struct pw_err *err
         return pw_fail(err, PW_EUSER,
                        "undo: no setting to undo; nothing is recorded; to change the lab back use pe NAME, "
                        "import, reset");
-    return pw_fail(err, PW_EUSER, "undo: no setting to undo; 'open %s%s%s from=STEP' goes back in training",
-                   quote, s->name, quote);
+    struct pw_str name = {0};
+    pw_str_word(&name, s->name);
+    pw_fail(err, PW_EUSER, "undo: no setting to undo; 'open %s from=STEP' goes back in training", name.s);
+    pw_str_fini(&name);
+    return PW_EUSER;
 }
 
 enum pw_code pw_undo_go(struct pw_app *app, int direction, struct pw_err *err)

@@ -46,7 +46,7 @@ const char *ref_family_path(const struct ref_family *x, const char *file)
 
 void ref_families_each(struct ref_family *x, void (*each)(struct ref_family *x, const char *name))
 {
-    const cJSON *meta = cJSON_GetObjectItemCaseSensitive(x->st.header, "__metadata__"), *item;
+    const cJSON *meta = pw_st_metadata(&x->st), *item;
     cJSON_ArrayForEach(item, meta) each(x, item->string);
 }
 

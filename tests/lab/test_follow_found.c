@@ -1,6 +1,5 @@
 /* test_follow_found.c - tests that a re-run finds every changed bit, and names it. The last test runs the
  * program, whose path is in PEWTER (set by ctest). */
-#include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -276,8 +275,7 @@ static void add_empty_list(struct pw_lab_images *images)
                                         .data = i == 0 ? none : no_table,
                                         .bytes = 2 * sizeof *none};
     memcpy(list + 2, st.tensors, (size_t)st.n * sizeof *list);
-    const cJSON *meta = cJSON_GetObjectItemCaseSensitive(st.header, "__metadata__");
-    assert_int_equal(pw_st_image(&bytes, &images->at[0].n, list, st.n + 2, meta, &err), PW_OK);
+    assert_int_equal(pw_st_image(&bytes, &images->at[0].n, list, st.n + 2, pw_st_metadata(&st), &err), PW_OK);
     pw_st_close(&st);
     free(list);
     free(images->at[0].bytes);

@@ -30,6 +30,12 @@ static void string_grows(void **state)
     pw_str_quote(&b, "a \"b\" \\ c");
     pw_str_quote(&b, "");
     assert_string_equal(b.s, "\"a \\\"b\\\" \\\\ c\"\"\"");
+    pw_str_clear(&b);
+    pw_str_word(&b, "mine,2=x");
+    pw_str_word(&b, "a b");
+    pw_str_word(&b, "a;b");
+    pw_str_word(&b, "");
+    assert_string_equal(b.s, "mine,2=x\"a b\"\"a;b\"\"\"");
     pw_str_fini(&b);
     assert_null(b.s);
     assert_int_equal(b.cap, 0);

@@ -14,7 +14,7 @@ static bool find_last(const char *home, char last[PW_LINE * 4])
     time_t newest = 0;
     if (pw_session_files(&files, home, NULL) != PW_OK)
         return false;
-    for (int i = 0; i < files.n; i++) {
+    for (int i = files.n; i-- > 0;) { /* from the last: names by date, so few locks are tried */
         struct pw_str path = {0};
         pw_str_add(&path, "%s/%s", home, files.names[i]);
         time_t written = pw_session_written(path.s);

@@ -17,8 +17,6 @@
 #include "model/safetensors.h"
 #include "model/source.h"
 
-#define META "__metadata__"
-
 static size_t size_of(enum pw_st_type type)
 {
     return type == PW_ST_F32 ? sizeof(float) : type == PW_ST_F64 || type == PW_ST_I64 ? sizeof(double) : 1;
@@ -135,14 +133,14 @@ static bool find(struct pw_verdict *v, struct pw_str *text, const struct pw_st *
 static void find_metadata(struct pw_str *text, const struct pw_st *then, const struct pw_st *now)
 {
     const cJSON *item;
-    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(then->header, META))
+    cJSON_ArrayForEach(item, pw_st_metadata(then))
     {
         const char *recorded = cJSON_GetStringValue(item), *is = pw_st_meta(now, item->string);
         if (text->len == 0 && recorded != NULL && (is == NULL || strcmp(recorded, is) != 0))
             pw_str_add(text, "%s was %s when it was recorded and is %s now", item->string, recorded,
                        is != NULL ? is : "absent");
     }
-    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(now->header, META))
+    cJSON_ArrayForEach(item, pw_st_metadata(now))
     {
         if (text->len == 0 && pw_st_meta(then, item->string) == NULL)
             pw_str_add(text, "%s was absent when it was recorded", item->string);
